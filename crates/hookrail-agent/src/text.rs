@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use hookrail::Diagnostic;
 pub use hookrail::trust::is_hidden;
 use unicode_width::UnicodeWidthChar as _;
 
@@ -91,20 +92,24 @@ pub(crate) fn width(character: char) -> usize {
 
 /// Escapes a text and cuts it to a readable size.
 pub(crate) fn limited(text: &str) -> String {
-    let text = readable(text.trim_end());
-    let head: String =
-        text.split_inclusive('\n').take(MAX_LINES).collect::<String>().chars().take(MAX_CHARACTERS).collect();
+    beginning(&readable(text.trim_end()), MAX_LINES, MAX_CHARACTERS)
+}
+
+/// Returns the beginning of an escaped text: so many lines and characters. It says how much is left off.
+#[must_use]
+pub fn beginning(text: &str, lines: usize, characters: usize) -> String {
+    let head: String = text.split_inclusive('\n').take(lines).flat_map(str::chars).take(characters).collect();
     let left_off = text.chars().count() - head.chars().count();
     if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
 }
 
-/// Escapes every character of JSON that a terminal would interpret.
-pub(crate) fn escaped_json(json: &str) -> String {
+/// Escapes every character of JSON that a terminal would interpret. The JSON keeps its meaning.
+#[must_use]
+pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if is_hidden(character) {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
                 let _ = write!(out, "\\u{unit:04x}");
             }
         } else {
@@ -146,6 +151,14 @@ pub(crate) fn hook_name(label: &str, project: &Path) -> String {
         Some(inside) => format!("~/{}", inside.display()),
         None => label.to_owned(),
     }
+}
+
+/// Returns the sentence of a finding with its place.
+pub(crate) fn finding_text(finding: &Diagnostic, project: &Path) -> String {
+    let place = finding.location.as_ref().map(|place| format!(" ({}:{})", place.file.display(), place.line));
+    // A module's label is its path. In a sentence about a hook the project's part of it is noise.
+    let message = finding.message.replace(&format!("hook `{}/", project.display()), "hook `");
+    format!("{message}{}", place.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! Escaping of untrusted text: a hook's reason or a file's content must not move the cursor, change colours or reorder
 //! what is read. Long texts are cut, with a mark.
 
-use std::fmt::Write as _;
-
 use hookrail::{Diagnostic, Level};
-use hookrail_agent::text::shown;
-pub use hookrail_agent::text::{is_hidden, short};
+use hookrail_agent::text::{beginning, shown};
+pub use hookrail_agent::text::{escaped_json, is_hidden, short};
 
 /// The highest number of lines shown of a text that a hook wrote.
 const MAX_LINES: usize = 20;
@@ -22,21 +20,6 @@ pub fn one_line(text: &str) -> String {
     shown(text, |_| false)
 }
 
-/// Escapes the hidden characters of one line of JSON. The JSON keeps its meaning, and a terminal interprets nothing.
-pub fn escaped_json(line: &str) -> String {
-    let mut escaped = String::with_capacity(line.len());
-    for character in line.chars() {
-        if is_hidden(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                let _ = write!(escaped, "\\u{unit:04x}");
-            }
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped
-}
-
 /// Escapes a text that a hook wrote and cuts it to a readable size.
 pub fn limited(text: &str) -> String {
     limited_to(text, MAX_LINES, MAX_CHARACTERS)
@@ -44,11 +27,7 @@ pub fn limited(text: &str) -> String {
 
 /// Escapes a text that a hook wrote and cuts it to this size.
 pub fn limited_to(text: &str, lines: usize, characters: usize) -> String {
-    let text = visible(text.trim_end());
-    let by_lines: String = text.split_inclusive('\n').take(lines).collect();
-    let head: String = by_lines.chars().take(characters).collect();
-    let left_off = text.chars().count() - head.chars().count();
-    if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
+    beginning(&visible(text.trim_end()), lines, characters)
 }
 
 /// Returns a count with its noun, in the plural if needed.

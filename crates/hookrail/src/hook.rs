@@ -37,7 +37,7 @@ pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirem
 pub use crate::config::source::Authority;
 use crate::config::source::{Origin, SourceKind};
 use crate::dialect_id::DialectId;
-use crate::event::EventKind;
+use crate::event::{EventKind, Stage};
 use crate::matcher::Matcher;
 use crate::rules::Rule;
 use crate::text::names::named;
@@ -433,6 +433,13 @@ impl Hook {
                 self.enforcement == Enforcement::Shadow
             }
         }
+    }
+
+    /// Whether no event waits for it, so that no outcome says how it ended.
+    #[must_use]
+    pub fn is_detached(&self) -> bool {
+        let stage = self.event.spec().column(self.dialect).map(|column| column.stage);
+        stage == Some(Stage::Detached) || self.delivery != HookDelivery::Awaited
     }
 
     /// Whether it does the work of another hook, so that only one of them runs where both match.

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hookrail::guard::Guard;
-use hookrail::{Diagnostic, EventKind, HookSystem, Json, Stop};
+use hookrail::{Code, Diagnostic, EventKind, HookSystem, Json, Stop};
 use hookrail_spawn::{CancelToken, lock_mutex};
 
 use self::configuration::FileFacts;
@@ -333,8 +333,11 @@ impl ReferenceAgent {
     /// Ends the session: fires its end event, and waits for hooks that still run.
     pub async fn end(&self, reason: EndReason) {
         self.session_ended(reason, SessionScope::Launch).await;
-        for diagnostic in self.parts.hooks.shutdown().await {
-            self.warn_cut_off(&diagnostic);
+        for finding in self.parts.hooks.shutdown().await {
+            // Hooks that failed were shown when they ended.
+            if finding.code == Code::HookCancelled {
+                self.warn_cut_off(&finding);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::{AgentParts, ReferenceAgent, TurnEnd};
 use crate::error::AgentError;
 use crate::message::{TokenUsage, content_text, list, object};
 use crate::session::{Session, SessionEntryKind};
-use crate::text::hook_name;
+use crate::text::{finding_text, hook_name};
 use crate::view::ViewEvent;
 
 impl ReferenceAgent {
@@ -328,11 +328,7 @@ fn warn(parts: &AgentParts, diagnostic: &Diagnostic) {
 }
 
 fn show_diagnostic(parts: &AgentParts, diagnostic: &Diagnostic) {
-    let place = diagnostic.location.as_ref().map(|place| format!(" ({}:{})", place.file.display(), place.line));
-    // A module's label is its path. In a sentence about a hook the project's part of it is noise.
-    let project = format!("hook `{}/", parts.hooks.project().display());
-    let message = diagnostic.message.replace(&project, "hook `");
-    let text = format!("{message}{}", place.unwrap_or_default());
+    let text = finding_text(diagnostic, parts.hooks.project());
     parts.view.show(&ViewEvent::Warning { code: Some(diagnostic.code.name()), text: &text });
 }
 

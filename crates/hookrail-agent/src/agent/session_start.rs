@@ -9,7 +9,6 @@ use tokio::time::Instant;
 
 use super::ReferenceAgent;
 use super::call::cancelled;
-use crate::view::is_detached;
 
 /// The time that the first prompt waits for them, counted from the start of the session. The rest run on.
 const MOST_WAIT: Duration = Duration::from_millis(1500);
@@ -36,7 +35,7 @@ impl SessionStartHooks {
         while self.running > 0 {
             match self.notifications.next().await {
                 Some(Notification::Ended { hook, .. }) => {
-                    if hook.event == EventKind::SessionStart && is_detached(&hook) {
+                    if hook.event == EventKind::SessionStart && hook.is_detached() {
                         self.running -= 1;
                     }
                 }

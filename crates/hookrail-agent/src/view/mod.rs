@@ -11,7 +11,7 @@ mod watch;
 
 pub use headless::HeadlessView;
 pub use terminal::TerminalView;
-pub(crate) use watch::{HookWatch, is_detached};
+pub(crate) use watch::HookWatch;
 
 use hookrail::Json;
 use serde::Serialize;

@@ -4,14 +4,13 @@
 use std::future::pending;
 use std::time::Duration;
 
-use hookrail::event::Stage;
+use hookrail::HookSystem;
 use hookrail::host::{FireId, Notification, Notifications};
-use hookrail::process::{RawEnd, RunId};
-use hookrail::{Code, Hook, HookSystem};
+use hookrail::process::RunId;
 use tokio::time::Instant;
 
 use super::{View, ViewEvent};
-use crate::text::hook_name;
+use crate::text::{finding_text, hook_name};
 
 /// The time after which a running hook is shown.
 const SLOW_AFTER: Duration = Duration::from_millis(300);
@@ -72,21 +71,17 @@ impl HookWatch {
                 due: Instant::now() + SLOW_AFTER,
                 shown: false,
             }),
-            Notification::Ended { fire, run, hook, how, .. } => {
+            Notification::Ended { fire, run, hook, findings, .. } => {
                 if let Some(at) = self.running.iter().position(|one| one.run == (fire, run)) {
                     let ended = self.running.swap_remove(at);
                     if ended.shown {
                         view.show(&ViewEvent::HookEnded { hook: &ended.name });
                     }
                 }
-                // Every other hook is in the receipt of its operation.
-                if is_detached(&hook)
-                    && let Some((code, what)) = failure(&how)
-                {
-                    let name = hook_name(&hook.label, self.hooks.project());
-                    let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
-                    let text = format!("hook `{name}` {what}, in {event}");
-                    view.show(&ViewEvent::Warning { code: Some(code.name()), text: &text });
+                let event = hook.event.spec().column(hook.dialect).map_or(hook.event.name(), |column| column.name);
+                for finding in findings {
+                    let text = format!("in {event}, {}", finding_text(&finding, self.hooks.project()));
+                    view.show(&ViewEvent::Warning { code: Some(finding.code.name()), text: &text });
                 }
             }
             _ => {}
@@ -100,37 +95,4 @@ impl HookWatch {
             view.show(&ViewEvent::HookRunning { hook: &one.name, status_message: one.status_message.as_deref() });
         }
     }
-}
-
-/// Returns whether no event waits for this hook.
-pub(crate) fn is_detached(hook: &Hook) -> bool {
-    hook.event.spec().column(hook.dialect).is_some_and(|column| column.stage == Stage::Detached)
-}
-
-/// Returns how a run failed. A run that was cancelled is reported by the shutdown that cancelled it.
-fn failure(how: &RawEnd) -> Option<(Code, String)> {
-    Some(match how {
-        RawEnd::Exited(0) | RawEnd::Returned(_) | RawEnd::Decided(_) | RawEnd::Cancelled => return None,
-        RawEnd::Exited(127) => (Code::CommandNotFound, "was not found (exit status 127)".to_owned()),
-        RawEnd::Exited(126) => (Code::CommandNotRunnable, "cannot be executed (exit status 126)".to_owned()),
-        RawEnd::Exited(status) => (Code::HookExited, format!("exited with status {status}")),
-        RawEnd::Signalled(signal) => (Code::HookSignalled, format!("was ended by signal {signal}")),
-        RawEnd::TimedOut(after) => {
-            (Code::HookTimedOut, format!("was ended after its timeout of {} ms", after.as_millis()))
-        }
-        RawEnd::SpawnFailed(why) => (Code::SpawnFailed, format!("could not be started: {why}")),
-        RawEnd::OutputLimit => (Code::OutputLimit, "wrote more to standard output than is read".to_owned()),
-        RawEnd::Threw(message) => (Code::HookThrew, format!("threw: {message}")),
-        RawEnd::OverLimit(limit) => (Code::HookLimit, format!("went over its limit: {limit}")),
-        RawEnd::HeldBack => (Code::OutputHeld, "gave no answer while another process held its output".to_owned()),
-        RawEnd::BrokeProtocol(why) => (Code::BadOutput, format!("gave no answer: {why}")),
-        RawEnd::ContentChanged => {
-            let what = "was edited since you trusted it and was not run; `hookrail trust diff` shows the change";
-            (Code::TrustChanged, what.to_owned())
-        }
-        RawEnd::Missing(guard) => (Code::GuardMissing, guard.reason()),
-        RawEnd::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
-        RawEnd::ValueRefused(why) => (Code::VariableUnsafe, format!("was not run: {why}")),
-        _ => (Code::HookExited, "did not end well".to_owned()),
-    })
 }

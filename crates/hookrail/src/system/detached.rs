@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use super::notify::FireId;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::snapshot::Snapshot;
-use crate::hook::{Action, Hook};
+use crate::hook::{Action, Hook, HookDelivery};
 use crate::outcome::{EndKind, Health};
 use crate::run::sentences::about_end;
 use crate::run::{CutOffProcess, RunEnd, RunId};
@@ -220,10 +220,14 @@ pub(super) fn process_cut_off(snapshot: &Snapshot, process: &CutOffProcess) -> D
 }
 
 /// Reports a run that failed, because no outcome does.
-fn failures(hook: &Hook, end: &RunEnd) -> Vec<Diagnostic> {
+pub(super) fn failures(hook: &Hook, end: &RunEnd) -> Vec<Diagnostic> {
     match end.failure() {
         // A cancellation is reported by the code that cancelled the run.
         None | Some(EndKind::Cancelled) => Vec::new(),
+        // A status that the model hears about is an answer.
+        Some(_) if hook.delivery == HookDelivery::HeardLater && hook.dialect.contract().late_words(end).is_some() => {
+            Vec::new()
+        }
         Some(kind) => about_end(hook, Health::Failed, kind, end),
     }
 }

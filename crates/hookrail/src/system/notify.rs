@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::broadcast;
 
+use crate::config::diagnostic::Diagnostic;
 use crate::event::EventKind;
 use crate::hook::Hook;
 use crate::outcome::Decision;
@@ -60,6 +61,8 @@ pub enum Notification {
         how: RawEnd,
         /// How long it took.
         duration: Duration,
+        /// What is said about it, if it failed and no event waits for it. The outcome of its event says it of any other.
+        findings: Vec<Diagnostic>,
     },
     /// The event is over.
     Folded {

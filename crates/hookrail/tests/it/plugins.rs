@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::common::json;
+use hookrail::host::Notification;
 use hookrail::plan::SkipReason;
 use hookrail::{Builder, Code, Decision, Environment, Event, EventKind, FireOptions, HookSystem, Level, Outcome};
 use hookrail_testkit::TestProject;
@@ -186,8 +187,16 @@ fn a_detached_hook_that_fails_is_reported() {
     let mut world = World::new();
     world.install("p", &hooks("TurnComplete", &["echo broken >&2; exit 3"]));
     let system = world.builder().build();
+    let mut told = system.subscribe();
     detached(&system.fire_blocking(system.event(EventKind::ModelRoundEnd)));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let ended = runtime.block_on(async {
+        loop {
+            if let Some(Notification::Ended { findings, .. }) = told.next().await {
+                return findings;
+            }
+        }
+    });
     let mut findings = Vec::new();
     assert!(hookrail_testkit::wait_until(
         || {
@@ -198,6 +207,7 @@ fn a_detached_hook_that_fails_is_reported() {
     ));
     assert_eq!((findings[0].code, findings[0].level), (Code::HookExited, Level::Warning));
     assert!(findings[0].message.contains("status 3: broken"), "{}", findings[0].message);
+    assert_eq!(ended, findings, "a listener is told at once, and the same");
     assert_eq!(system.shutdown_blocking(), [], "what was taken is not told again");
     let again = world.builder().build();
     detached(&again.fire_blocking(again.event(EventKind::ModelRoundEnd)));

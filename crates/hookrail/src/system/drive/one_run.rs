@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use hookrail_spawn::CancelToken;
 
+use super::super::detached::failures;
 use super::super::notify::Notification;
 use super::super::remote::ask_remote;
 use super::{Driver, EngineShared, FireContext, Leftovers};
@@ -42,8 +43,10 @@ impl Driver {
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout().lossy(), stderr = %end.stderr().lossy(), "output");
         self.parts.debug_log.append(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
-        let (how, duration) = (end.how().clone(), end.duration());
-        self.parts.notify.tell(|| Notification::Ended { fire, run, hook, how, duration });
+        self.parts.notify.tell(|| {
+            let findings = if hook.is_detached() { failures(&hook, &end) } else { Vec::new() };
+            Notification::Ended { fire, run, hook, how: end.how().clone(), duration: end.duration(), findings }
+        });
         end
     }
 
