@@ -1,7 +1,7 @@
 //! The map of the repository, `ARCHITECTURE.md`, has a row for everything in `layers.toml`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The map names every crate and every top module, and none that is gone.
 #[test]
@@ -19,6 +19,23 @@ fn the_map_has_a_row_for_every_crate_and_top_module() {
         })
         .collect();
     assert_eq!(sections, listed);
+}
+
+/// The table of tasks names files and folders, with `NAME` or `COMMAND` in the place of the one that is meant.
+#[test]
+fn what_the_five_tasks_name_is_there() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let map = std::fs::read_to_string(workspace.join("ARCHITECTURE.md")).unwrap();
+    let tasks = map.split("\n## ").find(|section| section.starts_with("Five tasks\n")).unwrap();
+    let named: Vec<&str> = tasks.split('`').skip(1).step_by(2).filter(|name| name.contains('/')).collect();
+    let is_fixed =
+        |part: &&std::ffi::OsStr| !matches!(part.to_str().unwrap(), "NAME" | "NAME.rs" | "NAME.json" | "COMMAND.rs");
+    let is_there = |name: &&&str| {
+        let known: PathBuf = Path::new(name).iter().take_while(is_fixed).collect();
+        workspace.join("crates").join(&known).exists() || workspace.join(&known).exists()
+    };
+    let missing: Vec<_> = named.iter().filter(|name| !is_there(name)).collect();
+    assert!(named.len() > 10 && missing.is_empty(), "{missing:?} of {named:?}");
 }
 
 /// The crate of a section of the map, and the modules that its rows begin with.

@@ -1,6 +1,6 @@
 //! Events: the one table of neutral facts, the types of a dialect's columns, and a fired event as a value.
 //!
-//! A new event is one declaration in `table`; then the compiler asks every dialect for its column. Nothing else may
+//! A new event is one declaration in `table`, and a column in each dialect that has it. Nothing else may
 //! list events, and no dialect is known here.
 
 mod dialect_event;

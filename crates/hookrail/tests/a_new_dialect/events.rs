@@ -20,11 +20,4 @@ columns! {
         gates: true,
     }
     AfterTool => BASE { name: "tool/told", fields: [tool_name, tool_response] }
-    [
-        PermissionRequest, SessionStart, SessionEnd, Prompt, AgentStart, AgentEnd, TurnStart, TurnEnd, ModelRoundEnd, BeforeModel,
-        AfterModel, ToolSelection, BeforeCompact, Compacting, AfterCompact, AutoCompactionStart,
-        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SubagentStart, SubagentStop, SessionBeforeSwitch,
-        SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
-        TodoReminder, Notification,
-    ] => None
 }

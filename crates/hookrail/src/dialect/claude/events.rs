@@ -56,11 +56,6 @@ columns! {
     Notification => BASE {
         name: "Notification", fields: [message, notification_type], matched_on: Some("notification_type"),
     }
-    [
-        AgentStart, TurnStart, ModelRoundEnd, BeforeModel, AfterModel, ToolSelection, Compacting, AutoCompactionStart,
-        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch, SessionSwitch, SessionBeforeBranch,
-        SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered, TodoReminder,
-    ] => None
 }
 
 /// The event after a tool that failed, which is the same neutral event as the one after a tool that succeeded.

@@ -57,9 +57,4 @@ columns! {
     AfterCompact => BASE { name: "PostCompact", fields: [trigger], matched_on: Some("trigger"), can: STOP }
     SubagentStart => BASE { name: "SubagentStart", fields: [agent], matched_on: Some("agent"), can: CONTEXT }
     SubagentStop => BASE { name: "SubagentStop", fields: [agent], matched_on: Some("agent") }
-    [
-        AgentStart, TurnStart, TurnEnd, ModelRoundEnd, ToolSelection, Compacting, AutoCompactionStart,
-        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch, SessionSwitch, SessionBeforeBranch,
-        SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered, TodoReminder, Notification,
-    ] => None
 }

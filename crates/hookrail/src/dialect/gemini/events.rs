@@ -64,10 +64,4 @@ columns! {
     Notification => BASE {
         name: "Notification", fields: [notification_type, message, details], fold: MergeRule::LastWins,
     }
-    [
-        AgentStart, TurnStart, TurnEnd, PermissionRequest, ModelRoundEnd, Compacting, AfterCompact, AutoCompactionStart,
-        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SubagentStart, SubagentStop, SessionBeforeSwitch,
-        SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
-        TodoReminder,
-    ] => None
 }

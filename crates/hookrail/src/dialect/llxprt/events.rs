@@ -70,10 +70,4 @@ columns! {
         matched_on: Some("notification_type"),
         fold: MergeRule::LastWins,
     }
-    [
-        AgentStart, TurnStart, TurnEnd, PermissionRequest, ModelRoundEnd, Compacting, AfterCompact, AutoCompactionStart,
-        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SubagentStart, SubagentStop, SessionBeforeSwitch,
-        SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
-        TodoReminder,
-    ] => None
 }

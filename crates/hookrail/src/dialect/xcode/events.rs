@@ -42,10 +42,4 @@ columns! {
     AfterCompact => NOTIFY_ONLY { name: "PostCompact", fields: [trigger, message_count, summary] }
     SubagentStart => NOTIFY_ONLY { name: "SubagentStart", fields: [agent] }
     SubagentStop => NOTIFY_ONLY { name: "SubagentStop", fields: [agent, duration_ms, outcome, token_usage] }
-    [
-        PermissionRequest, AgentStart, AgentEnd, TurnStart, TurnEnd, BeforeModel, AfterModel, ToolSelection, Compacting,
-        AutoCompactionStart, AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch,
-        SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
-        TodoReminder, Notification,
-    ] => None
 }

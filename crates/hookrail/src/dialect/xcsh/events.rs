@@ -71,45 +71,24 @@ columns! {
     SessionTree => BASE { name: "session_tree", fields: [new_leaf_id, old_leaf_id, summary_entry, from_extension] }
     RuleTriggered => BASE { name: "ttsr_triggered", fields: [rules] }
     TodoReminder => BASE { name: "todo_reminder", fields: [todos, attempt, max_attempts] }
-    [PermissionRequest, ModelRoundEnd, AfterModel, ToolSelection, SubagentStart, SubagentStop, Notification] => None
 }
+
+/// The members of a handler's result that mean something, by the event.
+const RESULT_MEMBERS: [(EventKind, &[&str]); 9] = [
+    (EventKind::BeforeTool, &["block", "reason"]),
+    // xcsh declares `isError` and ignores it.
+    (EventKind::AfterTool, &["content", "details", "isError"]),
+    (EventKind::BeforeModel, &["messages"]),
+    (EventKind::Prompt, &["message"]),
+    (EventKind::SessionBeforeSwitch, &["cancel", "reason"]),
+    (EventKind::SessionBeforeBranch, &["cancel", "reason", "skipConversationRestore"]),
+    (EventKind::BeforeCompact, &["cancel", "reason", "compaction"]),
+    (EventKind::SessionBeforeTree, &["cancel", "reason", "summary"]),
+    (EventKind::Compacting, &["context", "prompt", "preserveData"]),
+];
 
 /// The members of a handler's result that mean something in an event. In every other event results are ignored.
 #[must_use]
 pub fn result_members(kind: EventKind) -> &'static [&'static str] {
-    match kind {
-        EventKind::BeforeTool => &["block", "reason"],
-        // xcsh declares `isError` and ignores it.
-        EventKind::AfterTool => &["content", "details", "isError"],
-        EventKind::BeforeModel => &["messages"],
-        EventKind::Prompt => &["message"],
-        EventKind::SessionBeforeSwitch => &["cancel", "reason"],
-        EventKind::SessionBeforeBranch => &["cancel", "reason", "skipConversationRestore"],
-        EventKind::BeforeCompact => &["cancel", "reason", "compaction"],
-        EventKind::SessionBeforeTree => &["cancel", "reason", "summary"],
-        EventKind::Compacting => &["context", "prompt", "preserveData"],
-        EventKind::SessionStart
-        | EventKind::SessionEnd
-        | EventKind::AgentStart
-        | EventKind::AgentEnd
-        | EventKind::TurnStart
-        | EventKind::TurnEnd
-        | EventKind::ModelRoundEnd
-        | EventKind::PermissionRequest
-        | EventKind::AfterModel
-        | EventKind::ToolSelection
-        | EventKind::AfterCompact
-        | EventKind::AutoCompactionStart
-        | EventKind::AutoCompactionEnd
-        | EventKind::AutoRetryStart
-        | EventKind::AutoRetryEnd
-        | EventKind::SubagentStart
-        | EventKind::SubagentStop
-        | EventKind::SessionSwitch
-        | EventKind::SessionBranch
-        | EventKind::SessionTree
-        | EventKind::RuleTriggered
-        | EventKind::TodoReminder
-        | EventKind::Notification => &[],
-    }
+    RESULT_MEMBERS.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, members)| members)
 }
