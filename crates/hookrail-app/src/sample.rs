@@ -22,8 +22,9 @@ pub fn fields(kind: EventKind, tool: Option<&str>) -> JsonObject {
     fields
 }
 
-/// Returns the fields with the tool and its arguments in the words of an agent, if it has the tool.
-pub fn in_words_of(agent: Agent, mut fields: JsonObject) -> JsonObject {
+/// Returns the fields with the tool and its arguments in the words of an agent, if there is one and it has the tool.
+pub fn in_words_of(agent: Option<Agent>, mut fields: JsonObject) -> JsonObject {
+    let Some(agent) = agent else { return fields };
     let tool = fields.get("tool_name").and_then(Json::as_str);
     let call = tool.zip(fields.get("tool_input").cloned());
     let told = call.and_then(|(tool, input)| tools::table().call_for(agent.tools(), &tool, &input));

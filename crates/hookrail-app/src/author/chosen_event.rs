@@ -154,12 +154,8 @@ fn described(wish: EventWish<'_>, project: &Project, hook: Option<&Hook>) -> Res
     };
     let of_hook = hook.filter(|hook| event_of(hook) == kind && fields.tool.is_none());
     let sample = of_hook.map_or_else(|| sample::fields(kind, fields.tool.as_deref()), sample::fields_for);
-    let sample = match agent {
-        Some(agent) => sample::in_words_of(agent, sample),
-        None => sample,
-    };
     fields.name = event.filter(|name| in_agent(name).is_none()).unwrap_or(kind.name()).to_owned();
-    fields.payload = fields.payload.or(Some(sample));
+    fields.payload = fields.payload.or_else(|| Some(sample::in_words_of(agent, sample)));
     make_event(&fields, project.root())
 }
 
@@ -171,10 +167,7 @@ fn event_of(hook: &Hook) -> EventKind {
 fn sampled(hook: &Hook, project: &Project, agent: Option<Agent>) -> Result<Event> {
     let kind = event_of(hook);
     let fields: JsonObject = if kind == hook.event { sample::fields_for(hook) } else { sample::fields(kind, None) };
-    let fields = match agent {
-        Some(agent) => sample::in_words_of(agent, fields),
-        None => fields,
-    };
+    let fields = sample::in_words_of(agent, fields);
     let event = Event::new(kind, project.root()).with_payload(&fields.to_json());
     event.map_err(|error| Failure::new(error.to_string()).hint("describe the event with `--payload`"))
 }

@@ -48,10 +48,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let mut described = EventFields { name: kind.name().to_owned(), ..args.sample.fields()? };
     if described.payload.is_none() {
         let fields = sample::fields(kind, described.tool.as_deref());
-        described.payload = Some(match args.agent {
-            Some(agent) => sample::in_words_of(agent, fields),
-            None => fields,
-        });
+        described.payload = Some(sample::in_words_of(args.agent, fields));
     }
     let EventDraft { event, agent: sender, fields } = make_event(&described, project.root())?;
     let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;

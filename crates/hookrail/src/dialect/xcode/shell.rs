@@ -4,6 +4,9 @@
 //! Nothing here knows which names there are. A mistake about quotes can at worst split a value into words: a plain value
 //! means the same in all quotes, and any other is only ever referred to. `code_words` finds what a program would read as
 //! code.
+//!
+//! It does not stand on the readers of `hookrail-shell`: X-Code fills a `${…}` wherever it stands, also in single quotes,
+//! here-documents and comments and behind a `$` or a backslash, where a shell has no parameter.
 
 mod here_documents;
 mod nested_code;
