@@ -2,10 +2,13 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::processes::wait_until;
+#[cfg(unix)]
+use crate::running::Signal;
+use crate::running::{HANG, RunningProgram};
 
 /// The version that `scripts/nats-server.sh` installs.
 const VERSION: &str = "2.15.1";
@@ -39,7 +42,7 @@ pub struct NatsServerProcess {
     program: PathBuf,
     configuration: PathBuf,
     port: u16,
-    child: Child,
+    child: RunningProgram,
 }
 
 impl NatsServerProcess {
@@ -57,8 +60,7 @@ impl NatsServerProcess {
 
     /// Ends the server as a loss of power would: it cannot say anything.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.kill();
     }
 
     /// Starts the server again.
@@ -74,27 +76,19 @@ impl NatsServerProcess {
     /// Makes the server read its configuration again.
     #[cfg(unix)]
     pub fn reload(&self) {
-        self.signal(rustix::process::Signal::HUP);
+        self.child.signal(Signal::HUP);
     }
 
     /// Stops the server without ending it, as if no packet of it arrived any more.
     #[cfg(unix)]
     pub fn suspend(&self) {
-        self.signal(rustix::process::Signal::STOP);
+        self.child.signal(Signal::STOP);
     }
 
     /// Lets a server go on that was stopped.
     #[cfg(unix)]
     pub fn resume(&self) {
-        self.signal(rustix::process::Signal::CONT);
-    }
-
-    #[cfg(unix)]
-    fn signal(&self, signal: rustix::process::Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        if let Some(pid) = pid {
-            let _ = rustix::process::kill_process(pid, signal);
-        }
+        self.child.signal(Signal::CONT);
     }
 
     /// Returns the file with what the server has to say.
@@ -114,16 +108,10 @@ impl NatsServerProcess {
                 has_ended = child.try_wait().is_ok_and(|ended| ended.is_some());
                 has_ended || connects()
             },
-            Duration::from_secs(60),
+            HANG,
         );
         let said = || std::fs::read_to_string(&log).unwrap_or_default();
         assert!(is_up && !has_ended, "nats-server did not start: {}", said());
-    }
-}
-
-impl Drop for NatsServerProcess {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 
@@ -132,17 +120,11 @@ fn log_file(configuration: &Path) -> PathBuf {
 }
 
 #[allow(clippy::expect_used, reason = "a failure here is a failed test")]
-fn spawn(program: &Path, configuration: &Path) -> Child {
+fn spawn(program: &Path, configuration: &Path) -> RunningProgram {
     let log = std::fs::OpenOptions::new().create(true).append(true).open(log_file(configuration));
     let log = log.expect("the log can be written");
-    Command::new(program)
-        .arg("-c")
-        .arg(configuration)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .spawn()
-        .expect("nats-server can be started")
+    let mut command = Command::new(program);
+    RunningProgram::start(command.arg("-c").arg(configuration).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log))
 }
 
 /// Returns ports that are free now, and whose ports for other servers are free too.

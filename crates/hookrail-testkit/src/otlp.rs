@@ -2,22 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test without its collector can only fail")]
 
-use std::io::{BufRead as _, BufReader};
+use std::cell::RefCell;
+use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::processes::wait_until;
-
-/// A limit that no test reaches.
-const HANG: Duration = Duration::from_secs(60);
+use crate::running::{HANG, RunningProgram};
 
 /// The collector. It is ended when this is dropped.
 pub struct OtlpReceiver {
-    child: Child,
+    _program: RunningProgram,
     /// Its base address.
     pub endpoint: String,
     requests: Arc<Mutex<Vec<Value>>>,
@@ -77,8 +76,8 @@ impl OtlpReceiver {
             .args(certificate)
             .env("PYTHONPATH", Self::packages())
             .env("PYTHONDONTWRITEBYTECODE", "1");
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut program = RunningProgram::start(command.stdin(Stdio::null()).stdout(Stdio::piped()));
+        let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
         let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         let endpoint = format!("{base}:{}", first.get("port").unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -88,7 +87,7 @@ impl OtlpReceiver {
                 of_thread.lock().unwrap().push(serde_json::from_str(&line).unwrap());
             }
         });
-        Self { child, endpoint, requests }
+        Self { _program: program, endpoint, requests }
     }
 
     /// Everything that was received so far.
@@ -122,9 +121,62 @@ impl OtlpReceiver {
     }
 }
 
-impl Drop for OtlpReceiver {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+/// The trace of a host that exports its spans.
+pub const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// The span of that host.
+pub const PARENT: &str = "00f067aa0ba902b7";
+
+/// The trace context of that host.
+#[must_use]
+pub fn traceparent() -> String {
+    format!("00-{TRACE}-{PARENT}-01")
+}
+
+/// A collector that accepts connections and never answers.
+pub struct SilentCollector {
+    listener: TcpListener,
+    connections: RefCell<Vec<TcpStream>>,
+    /// Its base address.
+    pub endpoint: String,
+}
+
+impl SilentCollector {
+    /// A collector on a port of its own.
+    ///
+    /// # Panics
+    /// If there is no port.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "it takes a port of the machine")]
+    pub fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        Self { listener, connections: RefCell::default(), endpoint }
+    }
+
+    /// The address of a collector that has gone.
+    #[must_use]
+    pub fn absent() -> String {
+        Self::new().endpoint
+    }
+
+    /// Whether a program has connected since the last call. The kernel completes connections by itself, so that one that
+    /// was made is here. It stays open.
+    ///
+    /// # Panics
+    /// If the port cannot be asked.
+    #[must_use]
+    pub fn was_reached(&self) -> bool {
+        match self.listener.accept() {
+            Ok((connection, _)) => {
+                self.connections.borrow_mut().push(connection);
+                true
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                false
+            }
+        }
     }
 }

@@ -67,3 +67,10 @@ fn field_after_name(pid: u32, index: usize) -> Option<String> {
     // The name is in parentheses, and may itself contain some.
     String::from_utf8_lossy(&stat).rsplit_once(')')?.1.split_ascii_whitespace().nth(index).map(str::to_owned)
 }
+
+/// Whether this process has the rights of root.
+#[cfg(unix)]
+#[must_use]
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

@@ -101,6 +101,19 @@ impl TestProject {
         write_hooks(&self.project, hooks);
     }
 
+    /// A folder for sockets that only the user may enter, as `XDG_RUNTIME_DIR` is.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn runtime_folder(&self) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = self.path("run");
+        if !folder.exists() {
+            fs::create_dir(&folder).unwrap();
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        folder
+    }
+
     /// The text of a file of the project; empty if there is none.
     #[must_use]
     pub fn read(&self, name: &str) -> String {
@@ -151,13 +164,18 @@ impl Default for TestProject {
     }
 }
 
+/// The text of a settings file in which these hooks, an object of groups by event, are switched on.
+#[must_use]
+pub fn enabled_hooks(hooks: &Value) -> String {
+    json!({"hooksConfig": {"enabled": true}, "hooks": hooks}).to_string()
+}
+
 /// Writes the settings file of a project with these hooks switched on, as an editor does.
 ///
 /// # Panics
 /// If the file cannot be written.
 pub fn write_hooks(project: &Path, hooks: &Value) {
-    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
-    let new = write(project.join(".llxprt/settings.json.new"), settings.to_string());
+    let new = write(project.join(".llxprt/settings.json.new"), enabled_hooks(hooks));
     fs::rename(new, project.join(".llxprt/settings.json")).unwrap();
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 
+use hookrail_testkit::{Signal, send_signal};
 use serde_json::{Value, json};
 
 use crate::terminal::Terminal;
@@ -98,8 +99,7 @@ fn a_signal_ends_everything_and_the_session_ends_too() {
     let mut child = world.agent(&["--headless", "--prompt", "go"]).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("I hang")), "the answer has begun");
-    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
+    send_signal(child.id(), Signal::TERM);
     assert!(lines.any(|line| line.unwrap().contains("cancelled")));
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
     assert!(world.read("end.json").contains(r#""reason":"other""#));
@@ -113,7 +113,7 @@ fn a_signal_while_the_session_begins_ends_its_hooks_and_nothing_is_done() {
     while !world.exists("started") {
         std::thread::yield_now();
     }
-    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    send_signal(child.id(), Signal::INT);
     let ran = crate::world::ProgramOutput::from(child.wait_with_output().unwrap()).ends_with(128 + 2);
     assert!(!ran.stdout.contains("never said"));
 }

@@ -221,7 +221,7 @@ fn of_many_agents_that_want_one_session_one_has_it() {
     let mut agents: Vec<_> = (0..6).map(start).collect();
     let ended = || agents.iter_mut().filter_map(|agent| agent.try_wait().unwrap()).count();
     let mut ended = ended;
-    assert!(hookrail_testkit::wait_until(|| ended() == 5, crate::talk::HANG_GUARD), "five are refused");
+    assert!(hookrail_testkit::wait_until(|| ended() == 5, hookrail_testkit::HANG), "five are refused");
     world.write("go-on", "");
     let codes: Vec<_> = agents.into_iter().map(|agent| agent.wait_with_output().unwrap().status.code()).collect();
     assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");

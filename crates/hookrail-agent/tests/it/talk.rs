@@ -3,15 +3,11 @@
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
-use hookrail_testkit::{process_state, wait_until};
+use hookrail_testkit::{HANG, process_state, wait_until};
 use serde_json::Value;
 
 use crate::world::{ProgramOutput, World};
-
-/// A guard against a hang, nothing more.
-pub(crate) const HANG_GUARD: Duration = Duration::from_secs(60);
 
 /// A headless agent that reads prompts and commands from a pipe.
 pub(crate) struct Talk {
@@ -73,7 +69,7 @@ impl Talk {
 /// Waits until a file is there.
 #[track_caller]
 pub(crate) fn wait_for(file: &Path) {
-    assert!(wait_until(|| file.exists(), HANG_GUARD), "{} never came", file.display());
+    assert!(wait_until(|| file.exists(), HANG), "{} never came", file.display());
 }
 
 /// Returns whether the process whose number is in a file of the project still runs. A zombie does not run.

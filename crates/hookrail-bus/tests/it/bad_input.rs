@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use crate::support::{HANG, Raw, Sandbox, code, tool, within};
+use hookrail_testkit::HANG;
+
+use crate::support::{Raw, Sandbox, code, tool, within};
 use hookrail_bus::Bus;
 use hookrail_bus::transport::Lines;
 use serde_json::json;

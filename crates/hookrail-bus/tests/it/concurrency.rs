@@ -2,7 +2,9 @@
 
 #![cfg(unix)]
 
-use crate::support::{HANG, Raw, Sandbox, code, tool, within};
+use hookrail_testkit::HANG;
+
+use crate::support::{Raw, Sandbox, code, tool, within};
 use hookrail::{Json, JsonObject};
 use hookrail_bus::{Bus, Phase, Request};
 use serde_json::{Value, json};

@@ -15,7 +15,9 @@ mod server;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::support::{HANG, Sandbox, environment, within};
+use hookrail_testkit::HANG;
+
+use crate::support::{Sandbox, environment, within};
 use hookrail::HookSystem;
 use hookrail_bus::transport::SocketListener;
 use hookrail_bus::{Bus, BusOptions};

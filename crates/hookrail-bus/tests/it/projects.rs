@@ -134,7 +134,7 @@ async fn a_system_that_is_replaced_while_it_is_in_use_answers_first() {
     let mut slow = Raw::new(&bus);
     slow.request(for_caller(&sandbox.project, "s")).await;
     let started = sandbox.project.join("started");
-    let is_started = move || hookrail_testkit::wait_until(|| started.exists(), crate::support::HANG);
+    let is_started = move || hookrail_testkit::wait_until(|| started.exists(), hookrail_testkit::HANG);
     assert!(tokio::task::spawn_blocking(is_started).await.unwrap());
     write_hooks(&sandbox.project, &says("second"));
     let mut client = Raw::new(&bus);

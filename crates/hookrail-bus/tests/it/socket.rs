@@ -39,7 +39,7 @@ async fn only_its_user_may_use_it_and_it_is_gone_afterwards() {
     assert_eq!(report.document().to_value()["runs"][0]["exitCode"], 2);
     within(bus.drain()).await;
     let gone = within(tokio::task::spawn_blocking(move || {
-        hookrail_testkit::wait_until(|| !path.exists(), crate::support::HANG)
+        hookrail_testkit::wait_until(|| !path.exists(), hookrail_testkit::HANG)
     }));
     assert!(gone.await.unwrap());
 }

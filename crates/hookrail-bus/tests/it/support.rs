@@ -4,18 +4,14 @@
 
 use std::ops::Deref;
 use std::path::Path;
-use std::time::Duration;
 
 use hookrail::{Builder, Environment, HookSystem};
 use hookrail_bus::transport::Lines;
 use hookrail_bus::{Bus, BusOptions};
-use hookrail_testkit::TestProject;
+use hookrail_testkit::{HANG, TestProject};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
-
-/// Nothing here takes this long; it only ends a test that would hang.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 /// A project, and a bus over it.
 pub(crate) struct Sandbox(TestProject);

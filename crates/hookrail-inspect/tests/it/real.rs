@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use hookrail::recorder::{
     AnsweredEntry, CorrectedEntry, Entry, EntryKind, HostIdentity, LostEntry, PersonAnswer, TrustChange, TrustEntry,
@@ -10,15 +10,12 @@ use hookrail::recorder::{
 use hookrail::{Decision, Environment, Event, EventKind, FireOptions, HookSystem, Json};
 use hookrail_inspect::TesterMode;
 use hookrail_journal::{Filter, InputPolicy, Journal, JournalOptions};
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, enabled_hooks, wait_until};
 use serde_json::{Value, json};
 
 use crate::driver::Browser;
 use crate::lab::Lab;
 use crate::records;
-
-/// A hang guard.
-const LONGEST: Duration = Duration::from_secs(60);
 
 fn lines(journal: &Journal) -> Vec<String> {
     journal.read(Filter::default()).unwrap().map(|record| record.unwrap().line).collect()
@@ -26,8 +23,7 @@ fn lines(journal: &Journal) -> Vec<String> {
 
 fn settings(home: &Path, hooks: &Value) {
     std::fs::create_dir_all(home.join(".llxprt")).unwrap();
-    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
-    std::fs::write(home.join(".llxprt/settings.json"), settings.to_string()).unwrap();
+    std::fs::write(home.join(".llxprt/settings.json"), enabled_hooks(hooks)).unwrap();
 }
 
 fn command(name: &str, command: &str) -> Value {
@@ -75,7 +71,7 @@ fn recorded(input: InputPolicy) -> Vec<String> {
     }
     system.fire_blocking(call("late"));
     std::fs::write(place.path().join("go"), "").unwrap();
-    assert!(wait_until(|| lines(&journal).iter().any(|line| line.contains(r#""kind":"late""#)), LONGEST));
+    assert!(wait_until(|| lines(&journal).iter().any(|line| line.contains(r#""kind":"late""#)), HANG));
     for (event, input) in [(EventKind::BeforeTool, json!({"command": "ls"})), (EventKind::Prompt, json!("my plan"))] {
         let answered = AnsweredEntry {
             fire: Some("f-1"),

@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hookrail::host::{
     Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
@@ -20,7 +20,7 @@ use hookrail::module::{
 };
 use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Host, HostError, Json, ModuleRunner, Outcome};
 use hookrail_js::{Modules, RuntimeLimits};
-use hookrail_testkit::TestProject;
+use hookrail_testkit::{HANG, TestProject, wait_until};
 
 /// The sandbox of a test, and hook systems with modules in it.
 pub struct Project(TestProject);
@@ -128,12 +128,8 @@ pub fn ask(system: &HookSystem, host: &Arc<Scripted>) -> Outcome {
 }
 
 /// Waits until something holds.
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(10), "it never happened: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
+pub fn eventually(what: &str, holds: impl FnMut() -> bool) {
+    assert!(wait_until(holds, HANG), "it never happened: {what}");
 }
 
 struct Unpark(Thread);

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::common::{Project, reason, tool_call};
-use hookrail_testkit::TestProject;
+use hookrail_testkit::{RunningProgram, TestProject};
 use serde_json::{Value, json};
 
 /// A server that answers what its paths say, and remembers what it was asked.
@@ -267,7 +267,7 @@ fn what_cannot_work_says_why() {
 /// A server that speaks TLS with a certificate that no authority has signed.
 struct Unvouched {
     address: String,
-    process: Child,
+    _program: RunningProgram,
     _certificate: TestProject,
 }
 
@@ -289,18 +289,11 @@ impl Unvouched {
             return None;
         }
         let mut server = openssl("s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -www");
-        let mut process = server.stdout(Stdio::piped()).spawn().unwrap();
+        let mut program = RunningProgram::start(server.stdout(Stdio::piped()));
         // It says where it listens once it does.
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let lines = BufReader::new(program.stdout.take().unwrap()).lines();
         let address = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("ACCEPT ").map(str::to_owned));
-        Some(Self { address: format!("https://{}", address.unwrap()), process, _certificate: folder })
-    }
-}
-
-impl Drop for Unvouched {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        Some(Self { address: format!("https://{}", address.unwrap()), _program: program, _certificate: folder })
     }
 }
 

@@ -6,10 +6,10 @@ use hookrail::recorder::Recorder as _;
 use hookrail::{Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
 use hookrail_journal::{Filter, Journal, JournalOptions};
 use hookrail_otel::{InputExport, Signals, Telemetry, TelemetryEnd};
-use hookrail_testkit::{OtlpReceiver, wait_until};
+use hookrail_testkit::{HANG, OtlpReceiver, PARENT, TRACE, traceparent, wait_until};
 use serde_json::{Value, json};
 
-use crate::support::{HANG, PARENT, TRACE, fire, options, system, tool_call, traceparent};
+use crate::support::{fire, options, system, tool_call};
 
 fn named<'v>(values: &'v [Value], name: &str) -> &'v Value {
     values.iter().find(|value| value["name"] == name).unwrap_or_else(|| panic!("no {name} in {values:?}"))

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use hookrail_otel::{CollectorHeaders, Telemetry, TelemetryEnd};
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, SilentCollector, wait_until};
 
-use crate::support::{HANG, ScriptedCollector, absent_collector, fire, options, silent_collector};
+use crate::support::{ScriptedCollector, fire, options};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
@@ -14,7 +14,7 @@ const RECORDS: u64 = 4;
 
 #[test]
 fn a_collector_that_is_away_is_reported_at_once() {
-    let telemetry = Telemetry::start(options(&absent_collector())).unwrap();
+    let telemetry = Telemetry::start(options(&SilentCollector::absent())).unwrap();
     fire(&telemetry, 10);
     let report = telemetry.shutdown(HANG);
     assert!(matches!(report.end, TelemetryEnd::CollectorAway { .. }), "{report:?}");
@@ -25,8 +25,8 @@ fn a_collector_that_is_away_is_reported_at_once() {
 
 #[test]
 fn a_silent_collector_takes_no_longer_than_the_limit() {
-    let (_listener, endpoint) = silent_collector();
-    let telemetry = Telemetry::start(options(&endpoint)).unwrap();
+    let collector = SilentCollector::new();
+    let telemetry = Telemetry::start(options(&collector.endpoint)).unwrap();
     fire(&telemetry, 10);
     let began = Instant::now();
     let report = telemetry.shutdown(Duration::from_millis(200));
@@ -36,11 +36,11 @@ fn a_silent_collector_takes_no_longer_than_the_limit() {
 
 #[test]
 fn a_request_that_is_on_its_way_does_not_delay_the_end() {
-    let (listener, endpoint) = silent_collector();
-    let telemetry = Telemetry::start(options(&endpoint).queue(2).request_timeout(HANG)).unwrap();
+    let collector = SilentCollector::new();
+    let telemetry = Telemetry::start(options(&collector.endpoint).queue(2).request_timeout(HANG)).unwrap();
     fire(&telemetry, 1);
     // The connection shows that the exporting thread waits for an answer that it will not get.
-    let _connection = listener.accept().unwrap();
+    assert!(wait_until(|| collector.was_reached(), HANG));
     let began = Instant::now();
     let report = telemetry.shutdown(Duration::from_millis(200));
     assert_eq!((report.end, report.dropped), (TelemetryEnd::TimedOut, RECORDS));
@@ -49,9 +49,9 @@ fn a_request_that_is_on_its_way_does_not_delay_the_end() {
 
 #[test]
 fn many_events_are_decided_while_the_collector_is_away_or_silent() {
-    let (_listener, silent) = silent_collector();
-    for endpoint in [silent, absent_collector()] {
-        let telemetry = Telemetry::start(options(&endpoint).queue(64)).unwrap();
+    let silent = SilentCollector::new();
+    for endpoint in [&silent.endpoint, &SilentCollector::absent()] {
+        let telemetry = Telemetry::start(options(endpoint).queue(64)).unwrap();
         // `fire` asserts that every event is denied.
         fire(&telemetry, 2000);
         let report = telemetry.shutdown(Duration::from_millis(200));

@@ -9,17 +9,6 @@ use hookrail::recorder::Recorder;
 use hookrail::{Effects, Environment, Event, EventKind, Hook, HookSystem, Json, NativeHook};
 use hookrail_otel::{CollectorEndpoint, Telemetry, TelemetryOptions};
 
-/// A limit that no test reaches.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
-
-pub(crate) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-pub(crate) const PARENT: &str = "00f067aa0ba902b7";
-
-/// The trace context of a host that exports its spans.
-pub(crate) fn traceparent() -> String {
-    format!("00-{TRACE}-{PARENT}-01")
-}
-
 /// Options that export only when the queue is half full or at the end.
 pub(crate) fn options(endpoint: &str) -> TelemetryOptions {
     TelemetryOptions::new(CollectorEndpoint::parse(endpoint).unwrap()).interval(Duration::from_secs(3600))
@@ -126,16 +115,4 @@ fn serve(stream: TcpStream, answers: &[&str], requests: &Mutex<Vec<ScriptedReque
         }
         stream.write_all(answer.as_bytes()).unwrap();
     }
-}
-
-/// A collector that accepts connections and never answers.
-pub(crate) fn silent_collector() -> (TcpListener, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    (listener, endpoint)
-}
-
-/// The address of a collector that has gone.
-pub(crate) fn absent_collector() -> String {
-    silent_collector().1
 }

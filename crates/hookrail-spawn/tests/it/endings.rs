@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use crate::support::{Case, HANG, NEVER, is_reaped};
+use crate::support::{Case, NEVER, is_reaped};
 use hookrail_spawn::{CancelToken, ChildEnd, ChildExit, Survivors, TerminationForce, run};
-use hookrail_testkit::{process_state, processes_with_marker, wait_until};
+use hookrail_testkit::{HANG, process_state, processes_with_marker, wait_until};
 
 const SHORT: Duration = Duration::from_millis(50);
 

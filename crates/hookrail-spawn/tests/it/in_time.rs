@@ -5,9 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::HANG;
 use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, ChildExit, Environment, ExchangeReply, ParkedChild, run};
-use hookrail_testkit::{TestProject, wait_until};
+use hookrail_testkit::{HANG, TestProject, wait_until};
 
 /// The timeout of each child. They need a small part of it.
 const TIMEOUT: Duration = Duration::from_millis(500);

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{HANG, is_reaped};
+use hookrail_testkit::HANG;
+
+use crate::support::is_reaped;
 use hookrail_spawn::{
     CancelToken, CaptureLimits, ChildCommand, ChildEnd, ChildExit, Environment, Exchange, ExchangeReply, ParkedChild,
     Truncation,

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use hookrail_testkit::HANG;
+
 use crate::support::{Case, NEVER, is_reaped, stdout};
 use hookrail_spawn::{
     AwaitedStreams, CaptureLimits, ChildEnd, ChildExit, LateOutput, LateWait, OutputSoFar, Survivors, Truncation,
@@ -13,7 +15,7 @@ const MIB: usize = 1 << 20;
 
 /// The default, except for a drain grace that no machine is too slow for.
 fn patient() -> CaptureLimits {
-    CaptureLimits { drain_grace: crate::support::HANG, ..CaptureLimits::default() }
+    CaptureLimits { drain_grace: HANG, ..CaptureLimits::default() }
 }
 
 fn payload(bytes: usize) -> Vec<u8> {
@@ -115,7 +117,7 @@ struct WaitsFor(&'static str);
 
 impl LateOutput for WaitsFor {
     fn wait_after(&self, _exit: ChildExit) -> LateWait {
-        LateWait { longest: crate::support::HANG, streams: AwaitedStreams::Stdout }
+        LateWait { longest: HANG, streams: AwaitedStreams::Stdout }
     }
 
     fn is_complete(&self, _exit: ChildExit, output: OutputSoFar<'_>) -> bool {
@@ -149,7 +151,7 @@ async fn a_complete_output_is_not_delayed_by_a_process_that_holds_it() {
     let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.late_output(&WaitsFor("{}")));
     let finished = case.run().await;
     assert_eq!((stdout(&finished), &finished.held), ("{}", &None));
-    assert!(finished.elapsed < crate::support::HANG);
+    assert!(finished.elapsed < HANG);
     case.end_survivors();
 }
 
@@ -179,7 +181,7 @@ async fn the_deadline_ends_the_wait_for_late_writers_but_not_the_answer() {
     let finished = case.run().await;
     assert_eq!(finished.end, ChildEnd::Exited(0));
     assert_eq!(stdout(&finished), "{}");
-    assert!(finished.elapsed < crate::support::HANG);
+    assert!(finished.elapsed < HANG);
     case.end_survivors();
 }
 

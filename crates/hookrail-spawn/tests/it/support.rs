@@ -6,13 +6,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, ChildCommand, ChildResult, Environment, run};
-use hookrail_testkit::{TestProject, child, process_state, processes_with_marker, wait_until};
-
-/// The time after which a test counts as hanging; far longer than any test takes.
-pub(crate) const HANG: Duration = Duration::from_secs(30);
+use hookrail_testkit::{HANG, TestProject, child, process_state, processes_with_marker, wait_until};
 
 /// A number of seconds longer than [`HANG`]: a test that waits for it has failed.
 pub(crate) const NEVER: &str = "600";

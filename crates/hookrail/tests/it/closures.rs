@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+use hookrail_testkit::HANG;
+
 use crate::common::{hook, json};
 use hookrail::hook::Action;
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, Environment, Event, EventKind, Hook, HookSystem, NativeHook, OnFailure, Outcome};
 
 const KIND: EventKind = EventKind::BeforeTool;
-
-/// Far longer than anything here takes.
-const HANG: Duration = Duration::from_secs(20);
 
 fn system(dir: &Path, hooks: impl IntoIterator<Item = Hook>) -> HookSystem {
     let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();

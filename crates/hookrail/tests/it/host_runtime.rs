@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use hookrail_testkit::HANG;
+
 use crate::common::{hook, json, module_hook};
 use hookrail::hook::Action;
 use hookrail::host::HostFuture;
@@ -19,9 +21,6 @@ use hookrail::{
 use tokio::runtime::{Builder, Handle, Runtime};
 
 const KIND: EventKind = EventKind::BeforeTool;
-
-/// Far longer than anything here takes.
-const HANG: Duration = Duration::from_secs(20);
 
 fn builder(dir: &Path) -> hookrail::Builder {
     let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();

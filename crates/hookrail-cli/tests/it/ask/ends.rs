@@ -1,8 +1,9 @@
 //! Every end of a question, with the real client.
 
+use hookrail_testkit::{HANG, RunningProgram, Signal};
 use serde_json::json;
 
-use crate::ask::support::{HANG, Net, fire_until, remote, tool_call};
+use crate::ask::support::{Net, fire_until, remote, tool_call};
 
 #[test]
 fn the_decision_of_a_worker_is_that_of_the_hook() {
@@ -129,12 +130,9 @@ fn a_worker_that_cannot_guard_does_not_join_its_group() {
     ] {
         net.guard.write_home(".llxprt/settings.json", &text);
         let mut command = net.worker_command(&net.addresses, &[]);
-        let mut worker = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-        let has_ended = hookrail_testkit::wait_until(|| worker.try_wait().unwrap().is_some(), HANG);
-        worker.kill().unwrap();
+        let mut worker = RunningProgram::start(command.stderr(std::process::Stdio::piped()));
+        assert_eq!(worker.exit_status(), Some(1), "{text}");
         let said = std::io::read_to_string(worker.stderr.take().unwrap()).unwrap();
-        assert!(has_ended, "{text}: the worker goes on: {said}");
-        assert_eq!(worker.wait().unwrap().code(), Some(1), "{text}: {said}");
         assert!(said.contains("does not join group `guards`") && said.contains(why), "{text}: {said}");
         assert!(!said.contains("answering group"), "{said}");
         let outcome = net.fire(&[]);
@@ -152,7 +150,7 @@ fn a_worker_that_loses_its_hooks_answers_with_a_failure() {
     let worker = net.worker("exit 0", &[]);
     assert_eq!(net.fire(&[])["decision"], json!(null));
     net.guard.write_home(".llxprt/settings.json", "{}");
-    worker.reload();
+    worker.signal(Signal::HUP);
     let mut outcome = json!(null);
     let is_refused = || {
         outcome = net.fire(&[]);

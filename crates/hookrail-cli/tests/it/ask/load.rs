@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use hookrail::{EndKind, HookSystem, Outcome};
+use hookrail_testkit::{HANG, Signal};
 use serde_json::json;
 
-use crate::ask::support::{HANG, Net, fire_until, remote, tool_call};
+use crate::ask::support::{Net, fire_until, remote, tool_call};
 
 /// The hook of the workers: it always denies, so that an answer cannot be confused with a failure that allows.
 pub(crate) const POLICY: &str = "echo policy >&2; exit 2";
@@ -61,7 +62,7 @@ fn a_worker_that_is_told_to_end_loses_no_question_even_without_a_retry() {
     let (mut first, _second) = (net.worker(POLICY, &[]), net.worker_as_configured(&[]));
     let outcomes = fire_during(&net.system(), 6, |some_more| {
         some_more();
-        first.terminate();
+        first.signal(Signal::TERM);
         assert_eq!(first.exit_status(), Some(0));
         some_more();
     });
@@ -81,7 +82,7 @@ fn a_question_that_runs_is_answered_before_a_worker_ends() {
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| fire_until(&system, 1, || true));
         assert!(hookrail_testkit::wait_until(|| net.guard.exists("started"), HANG), "the question runs");
-        worker.terminate();
+        worker.signal(Signal::TERM);
         // The group has no worker any more, while the last one still works.
         let is_left = || system.fire_blocking(tool_call(&system, 7)).runs[0].end == EndKind::NoResponders;
         assert!(hookrail_testkit::wait_until(is_left, HANG), "the worker leaves its group");

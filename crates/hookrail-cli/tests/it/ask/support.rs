@@ -2,19 +2,18 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use hookrail::{Environment, Event, EventKind, HookSystem, Json, Outcome};
 use hookrail_fleet::ask::AskClient;
 use hookrail_fleet::nats::{FleetMember, MemberKey};
 use hookrail_fleet::servers::{Admission, FleetPlan, MemberRole, Members, TenantMember};
-use hookrail_testkit::{NatsServerProcess, ProgramOutput, TestProject, free_server_ports, nats_server_program};
+use hookrail_testkit::{
+    NatsServerProcess, ProgramOutput, RunningProgram, TestProject, enabled_hooks, free_server_ports,
+    nats_server_program,
+};
 use serde_json::{Value, json};
-
-/// A limit that no test reaches.
-pub(crate) const HANG: Duration = Duration::from_secs(120);
 
 /// Servers with two members: `desk`, which asks every group of its tenant, and `guard`, which answers the group `guards`.
 pub(crate) struct Net {
@@ -34,7 +33,7 @@ pub(crate) fn remote(more: &Value) -> Value {
 }
 
 fn settings(hook: &Value) -> String {
-    json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string()
+    enabled_hooks(&json!({"BeforeTool": [{"hooks": [hook]}]}))
 }
 
 /// Writes the file of a member with a new key, and admits it.
@@ -88,7 +87,7 @@ impl Net {
     }
 
     /// Starts a worker whose hook for tool calls runs this command.
-    pub(crate) fn worker(&self, command: &str, more: &[&str]) -> Worker {
+    pub(crate) fn worker(&self, command: &str, more: &[&str]) -> RunningProgram {
         self.guard_with(command);
         self.worker_as_configured(more)
     }
@@ -99,7 +98,7 @@ impl Net {
         self.guard.write_home(".llxprt/settings.json", settings(&hook));
     }
 
-    pub(crate) fn worker_as_configured(&self, more: &[&str]) -> Worker {
+    pub(crate) fn worker_as_configured(&self, more: &[&str]) -> RunningProgram {
         let mut child = self.worker_command(&self.addresses, more);
         let mut child = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
@@ -109,7 +108,7 @@ impl Net {
         }
         // What it logs is read, so that it never waits for a reader.
         std::thread::spawn(move || log.read_to_string(&mut String::new()));
-        Worker { child }
+        RunningProgram::from(child)
     }
 
     pub(crate) fn worker_command(&self, url: &str, more: &[&str]) -> Command {
@@ -136,43 +135,6 @@ impl Net {
             .environment(environment)
             .remote_client(Arc::new(AskClient::new(member)))
             .build()
-    }
-}
-
-/// A running worker. It ends with this value.
-pub(crate) struct Worker {
-    child: Child,
-}
-
-impl Worker {
-    /// Asks it to finish and to end.
-    pub(crate) fn terminate(&self) {
-        let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    }
-
-    /// Makes it read its configuration again.
-    pub(crate) fn reload(&self) {
-        let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
-    }
-
-    /// Ends it as a loss of power would.
-    pub(crate) fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-
-    /// Waits until it has ended by itself, and returns its exit status.
-    pub(crate) fn exit_status(&mut self) -> Option<i32> {
-        assert!(hookrail_testkit::wait_until(|| self.child.try_wait().unwrap().is_some(), HANG), "it does not end");
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

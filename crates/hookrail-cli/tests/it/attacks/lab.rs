@@ -11,17 +11,13 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 pub(crate) use hookrail_testkit::ProgramOutput;
-use hookrail_testkit::TestProject;
+use hookrail_testkit::{HANG, TestProject};
 use serde_json::{Value, json};
 
 use crate::attacks::guards;
 use crate::attacks::table::Standing;
-
-/// A limit that no test reaches; it only ends a test that would hang.
-const HANG: Duration = Duration::from_secs(60);
 
 /// What a hostile module would show if it were imported.
 pub(crate) const IMPORTED: &str = "CANARY-IMPORTED";

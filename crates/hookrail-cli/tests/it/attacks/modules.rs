@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use hookrail_testkit::is_root;
 use serde_json::{Value, json};
 
 use crate::attacks::lab::Lab;
@@ -176,11 +177,6 @@ fn the_prompt_and_the_status_show_what_modules_may_do() {
         let ran = lab.run(&["trust", "grant", "--yes", "--allow", malformed], "");
         assert!(ran.code == 1 && ran.stderr.contains("--allow"), "{malformed}: {ran:?}");
     }
-}
-
-/// Whether tests run with the rights of root, which no flag of a process limits.
-fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! Where hooks run, which programs they find there, and what writes into a user's own places.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
 
+use hookrail_testkit::{HANG, RunningProgram, Signal, Talk, wait_until};
 use serde_json::{Value, json};
 
 use crate::attacks::guards;
@@ -46,54 +44,32 @@ fn settings(hooks: &[Value]) -> String {
 
 /// A server and a conversation with it.
 struct Server {
-    child: Child,
-    writer: Box<dyn Write>,
-    reader: Box<dyn BufRead>,
+    program: RunningProgram,
+    talk: Talk,
 }
 
 impl Server {
     /// A server on standard input and output.
     fn start(lab: &Lab, args: &[&str]) -> Self {
         let mut command = lab.command(&[&["serve", "--stdio"], args].concat());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Self { child, writer: Box::new(stdin), reader: Box::new(BufReader::new(stdout)) }
+        let mut program = RunningProgram::start(command.stdin(Stdio::piped()).stderr(Stdio::null()));
+        let talk = Talk::with(&mut program);
+        Self { program, talk }
     }
 
     /// A server on a socket of this name in the lab.
     fn on_socket(lab: &Lab, name: &str, args: &[&str]) -> Self {
         let path = lab.base.join(name);
         let mut command = lab.command(&[&["serve", "--socket", path.to_str().unwrap()], args].concat());
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut stream = None;
-        let answers = || {
-            stream = UnixStream::connect(&path).ok();
-            stream.is_some()
-        };
-        assert!(hookrail_testkit::wait_until(answers, HANG), "the server does not answer");
-        let stream = stream.unwrap();
-        let reader = Box::new(BufReader::new(stream.try_clone().unwrap()));
-        Self { child, writer: Box::new(stream), reader }
-    }
-
-    /// Sends a message, and returns the payload of the next message of that type.
-    fn say(&mut self, message: &Value, answer: &str) -> Value {
-        writeln!(self.writer, "{message}").unwrap();
-        loop {
-            let mut line = String::new();
-            assert!(self.reader.read_line(&mut line).unwrap() > 0, "the server has ended");
-            let mut message: Value = serde_json::from_str(&line).unwrap();
-            if message["type"] == answer {
-                return message["payload"].take();
-            }
-        }
+        let program = RunningProgram::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+        Self { program, talk: Talk::over(&path) }
     }
 
     /// The outcome of one tool call.
     fn ask(&mut self, input: &Value) -> Value {
-        let request = json!({"type": "HOOK_EXECUTION_REQUEST", "payload": {
-            "correlationId": "c", "eventName": "BeforeTool", "input": input}});
-        self.say(&request, "HOOK_EXECUTION_RESPONSE")["outcome"].take()
+        let request = json!({"correlationId": "c", "eventName": "BeforeTool", "input": input});
+        self.talk.say("HOOK_EXECUTION_REQUEST", &request);
+        self.talk.next_of("HOOK_EXECUTION_RESPONSE")["outcome"].take()
     }
 
     /// Sends requests until the outcome is as expected.
@@ -105,20 +81,10 @@ impl Server {
             last = self.ask(&input);
             is_so(&last)
         };
-        assert!(hookrail_testkit::wait_until(asked, HANG), "{what}: {last}");
+        assert!(wait_until(asked, HANG), "{what}: {last}");
         last
     }
 }
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Coarse, and only for a test that would hang.
-const HANG: Duration = Duration::from_secs(60);
 
 /// The ways in which a running server reloads its configuration.
 #[derive(Clone, Copy, Debug)]
@@ -147,16 +113,14 @@ impl Noticing {
                 fs::write(&settings, fs::read(&settings).unwrap()).unwrap();
             }
             Self::Message => {
-                server.say(&json!({"type": "reload", "payload": {"correlationId": "r"}}), "reload");
+                server.talk.say("reload", &json!({"correlationId": "r"}));
+                server.talk.next_of("reload");
             }
             Self::Command => {
                 let ran = lab.run(&["reload", "--socket", lab.base.join("c").to_str().unwrap()], "");
                 assert_eq!(ran.code, 0, "{ran:?}");
             }
-            Self::Signal => {
-                let sent = std::process::Command::new("kill").args(["-HUP", &server.child.id().to_string()]).status();
-                assert!(sent.unwrap().success());
-            }
+            Self::Signal => server.program.signal(Signal::HUP),
         }
     }
 }

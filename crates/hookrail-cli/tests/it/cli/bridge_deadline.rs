@@ -3,19 +3,15 @@
 #![cfg(unix)]
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Stdio};
 
-use hookrail_testkit::{process_state, wait_until};
+use hookrail_testkit::{HANG, RunningProgram, Signal, process_state, wait_until};
 use serde_json::Value;
 
 use crate::cli::bridge::{bridge, recorded, write_payload};
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
-
-/// Ends a test that would hang.
-const HANG_GUARD: Duration = Duration::from_secs(120);
 
 /// A hook that ignores SIGTERM, says its number and goes on until it is killed.
 const STUBBORN: &str = "trap '' TERM; echo $$ > pid.tmp; mv pid.tmp pid; while :; do sleep 0.02; done";
@@ -36,13 +32,13 @@ fn stubborn(event: &str, timeout: u32) -> Sandbox {
 /// Waits until the hook has written its number.
 fn hook_number(sandbox: &Sandbox) -> u32 {
     let file = sandbox.project.join("pid");
-    assert!(wait_until(|| file.exists(), HANG_GUARD), "the hook was not started");
+    assert!(wait_until(|| file.exists(), HANG), "the hook was not started");
     std::fs::read_to_string(file).unwrap().trim().parse().unwrap()
 }
 
 /// A killed process may be left for its new parent to collect.
 fn is_gone(process: u32) -> bool {
-    wait_until(|| matches!(process_state(process), None | Some('Z')), HANG_GUARD)
+    wait_until(|| matches!(process_state(process), None | Some('Z')), HANG)
 }
 
 fn start(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value) -> Child {
@@ -55,17 +51,11 @@ fn start(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value) -> Child 
 }
 
 /// Sends SIGTERM, and returns the status and what was written as errors.
-fn terminated(mut child: Child) -> (Option<i32>, String) {
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    let ended = wait_until(|| child.try_wait().unwrap().is_some(), HANG_GUARD);
-    if !ended {
-        child.kill().unwrap();
-    }
-    let status = child.wait().unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (status.code(), said)
+fn terminated(child: Child) -> (Option<i32>, String) {
+    let mut program = RunningProgram::from(child);
+    program.signal(Signal::TERM);
+    let status = program.exit_status();
+    (status, std::io::read_to_string(program.stderr.take().unwrap()).unwrap())
 }
 
 fn session_files(sandbox: &Sandbox, agent: &str) -> Vec<PathBuf> {
@@ -158,7 +148,7 @@ fn detached_hooks_go_on_until_the_session_ends() {
     };
     let (sandbox, _) = start_event("SessionStart", "SessionStart", "SessionStart.startup");
     sandbox.write("go", "");
-    assert!(wait_until(|| sandbox.project.join("went-on").exists(), HANG_GUARD), "it was killed");
+    assert!(wait_until(|| sandbox.project.join("went-on").exists(), HANG), "it was killed");
     let (sandbox, _) = start_event("SessionEnd", "SessionEnd", "SessionEnd.other");
     assert!(is_gone(hook_number(&sandbox)));
 }

@@ -80,7 +80,7 @@ fn what_differs_is_a_failure() {
 
 #[cfg(target_os = "linux")]
 mod on_a_terminal {
-    use std::process::Command;
+    use hookrail_testkit::{Signal, send_signal};
 
     use crate::cli::pseudo_terminal::OnTerminal;
     use crate::cli::sandbox::Sandbox;
@@ -134,14 +134,13 @@ mod on_a_terminal {
 
     #[test]
     fn a_signal_leaves_the_terminal_and_the_disk_as_they_were() {
-        for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+        for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129), (Signal::QUIT, 131)] {
             let sandbox = Sandbox::new();
             let mut terminal = start(&sandbox);
             terminal.sees_next(QUESTION);
-            let sent = Command::new("kill").args([signal, &terminal.command.id().to_string()]).status().unwrap();
-            assert!(sent.success());
-            assert_eq!(terminal.command.wait().unwrap().code(), Some(code), "{signal}");
-            assert!(terminal.is_as_usual() && is_removed(&sandbox), "{signal}");
+            send_signal(terminal.command.id(), signal);
+            assert_eq!(terminal.command.wait().unwrap().code(), Some(code), "{signal:?}");
+            assert!(terminal.is_as_usual() && is_removed(&sandbox), "{signal:?}");
         }
     }
 

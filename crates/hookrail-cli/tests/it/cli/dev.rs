@@ -3,22 +3,24 @@
 #![cfg(unix)]
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, ChildStdout, Command};
+use std::process::{ChildStdout, Command};
+
+use hookrail_testkit::{RunningProgram, Signal};
 
 use crate::cli::sandbox::Sandbox;
 
 /// A running `dev` whose output is a pipe.
 struct Running {
-    child: Child,
+    program: RunningProgram,
     output: BufReader<ChildStdout>,
     seen: String,
 }
 
 impl Running {
     fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
-        let mut child = sandbox.command(&[&["dev"], args].concat()).spawn().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        Self { child, output, seen: String::new() }
+        let mut program = RunningProgram::start(&mut sandbox.command(&[&["dev"], args].concat()));
+        let output = BufReader::new(program.stdout.take().unwrap());
+        Self { program, output, seen: String::new() }
     }
 
     /// Reads up to a line that contains this, and returns everything since the last one.
@@ -37,17 +39,9 @@ impl Running {
         }
     }
 
-    fn signal(&mut self, signal: &str) -> i32 {
-        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        self.child.wait().unwrap().code().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn ended_by(&mut self, signal: Signal) -> Option<i32> {
+        self.program.signal(signal);
+        self.program.exit_status()
     }
 }
 
@@ -86,7 +80,7 @@ fn a_save_fires_again_and_shows_what_has_changed() {
     assert!(second.contains("-reason: first"), "{second}");
     save_program(&sandbox, "guard.sh", "#!/bin/sh\n# the same\nexit 0\n");
     dev.until("the same verdict as before");
-    assert_eq!(dev.signal("-INT"), 0);
+    assert_eq!(dev.ended_by(Signal::INT), Some(0));
 }
 
 /// cli:C20
@@ -106,7 +100,7 @@ fn a_hook_that_is_not_granted_or_has_changed_does_not_run() {
     let changed = dev.until("+hook sample: did not run, untrusted");
     assert!(changed.contains("run `hookrail trust diff`"), "{changed}");
     assert!(!sandbox.exists("ran"));
-    assert_eq!(dev.signal("-TERM"), 143);
+    assert_eq!(dev.ended_by(Signal::TERM), Some(143));
 }
 
 #[test]
@@ -118,7 +112,7 @@ fn trusting_the_project_covers_what_is_there_at_the_start() {
     sandbox.write("guard.sh", "touch ran\nexit 0\n");
     dev.until("hook sample: did not run, untrusted");
     assert!(!sandbox.exists("ran"));
-    assert_eq!(dev.signal("-INT"), 0);
+    assert_eq!(dev.ended_by(Signal::INT), Some(0));
 }
 
 #[test]
@@ -136,7 +130,7 @@ fn what_was_saved_broken_is_reported_and_not_run() {
     sandbox.write("m.ts", module("two"));
     let mended = dev.until("+reason: two");
     assert!(mended.contains("-reason: one"), "{mended}");
-    assert_eq!(dev.signal("-INT"), 0);
+    assert_eq!(dev.ended_by(Signal::INT), Some(0));
 }
 
 #[test]
@@ -187,7 +181,7 @@ fn a_reader_that_goes_away_ends_the_command() {
     let closed = std::mem::replace(&mut dev.output, BufReader::new(gone.stdout.take().unwrap()));
     drop(closed);
     sandbox.write_program("guard.sh", "#!/bin/sh\nexit 2\n");
-    assert_eq!(dev.child.wait().unwrap().code(), Some(0));
+    assert_eq!(dev.program.exit_status(), Some(0));
 }
 
 #[test]
@@ -195,7 +189,7 @@ fn an_interrupt_ends_the_hook_that_runs() {
     let sandbox = with_user_hook("#!/bin/sh\necho $$ > pid.tmp; mv pid.tmp pid; exec sleep 60\n");
     let mut dev = Running::start(&sandbox, &[]);
     assert!(hookrail_testkit::wait_until(|| sandbox.exists("pid"), std::time::Duration::from_secs(30)));
-    assert_eq!(dev.signal("-INT"), 0);
+    assert_eq!(dev.ended_by(Signal::INT), Some(0));
     dev.until("interrupted  before-tool replace");
     let hook = sandbox.read("pid");
     assert!(!Command::new("kill").args(["-0", hook.trim()]).output().unwrap().status.success(), "it is still there");
@@ -208,7 +202,7 @@ fn a_hook_that_saves_itself_does_not_run_without_end() {
     for _ in 0..3 {
         dev.until("the same verdict as before");
     }
-    assert_eq!(dev.signal("-INT"), 0);
+    assert_eq!(dev.ended_by(Signal::INT), Some(0));
     let mut rest = String::new();
     dev.output.read_to_string(&mut rest).unwrap();
     assert!(sandbox.read("runs").lines().count() < 20, "{rest}");

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
+use hookrail_testkit::is_root;
+
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 /// A system guard with the default policy that would allow everything.
@@ -37,8 +39,7 @@ fn without_processes_a_system_guard_denies() {
     let program = base.join("hookrail");
     fs::copy(env!("CARGO_BIN_EXE_hookrail"), &program).unwrap();
     let other_user = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"];
-    let is_root = fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
-    let by: Vec<&str> = other_user.into_iter().filter(|_| is_root).chain(["prlimit", "--nproc=1"]).collect();
+    let by: Vec<&str> = other_user.into_iter().filter(|_| is_root()).chain(["prlimit", "--nproc=1"]).collect();
     let ran = fire(&sandbox, &by, &program).ends_with(2);
     let document = ran.json();
     assert_eq!(document["runs"][0]["end"], "spawn-failed", "{document}");
@@ -71,9 +72,8 @@ fn nothing_panics_when_descriptors_or_processes_are_used_up() {
     }
     let program = base.join("hookrail");
     fs::copy(env!("CARGO_BIN_EXE_hookrail"), &program).unwrap();
-    let is_root = fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
     let other_user = ["setpriv", "--reuid", "65531", "--regid", "65531", "--clear-groups"];
-    let other_user: Vec<&str> = other_user.into_iter().filter(|_| is_root).collect();
+    let other_user: Vec<&str> = other_user.into_iter().filter(|_| is_root()).collect();
     let limits =
         (3..12).map(|number| format!("--nofile={number}")).chain((1..8).map(|number| format!("--nproc={number}")));
     let request = r#"{"type":"HOOK_EXECUTION_REQUEST","payload":{"eventName":"BeforeTool","correlationId":"1","input":{"tool_name":"x","tool_input":{}}}}"#;

@@ -1,9 +1,8 @@
 //! `test`: which cases pass and fail, what runs without consent, and what is printed.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
-use std::time::Duration;
 
+use hookrail_testkit::{HANG, RunningProgram, Signal, wait_until};
 use serde_json::{Value, json};
 
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
@@ -539,8 +538,8 @@ fn outcomes_are_stored_and_compared() {
 fn a_saved_hook_is_tested_again() {
     let sandbox = guarded();
     sandbox.write("a.hooktest.toml", DENIED);
-    let mut child = sandbox.command(&["test", "--trust-project", "--watch"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut program = RunningProgram::start(&mut sandbox.command(&["test", "--trust-project", "--watch"]));
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut next = |wanted: &str| {
         let found = lines.find(|line| line.contains(wanted));
         assert!(found.is_some(), "no line with `{wanted}`");
@@ -556,8 +555,8 @@ fn a_saved_hook_is_tested_again() {
     sandbox.write("a.hooktest.toml", DENIED.replace("expect", "# expect") + "expect = { runs = 1 }\n");
     next("1 passed");
     next("waiting for a change");
-    signal(&child);
-    assert_eq!(status_of(&mut child), Some(130));
+    program.signal(Signal::INT);
+    assert_eq!(program.exit_status(), Some(130));
 }
 
 #[test]
@@ -567,29 +566,10 @@ fn a_signal_ends_the_hooks_that_run() {
     let folder = sandbox.path("tmp");
     std::fs::create_dir(&folder).unwrap();
     let mut command = sandbox.command(&["test", "--trust-project"]);
-    let mut child = command.env("TMPDIR", &folder).spawn().unwrap();
-    assert!(hookrail_testkit::wait_until(|| folder.join("started").exists(), Duration::from_secs(60)));
-    signal(&child);
-    assert_eq!(status_of(&mut child), Some(130));
+    let mut program = RunningProgram::start(command.env("TMPDIR", &folder));
+    assert!(wait_until(|| folder.join("started").exists(), HANG));
+    program.signal(Signal::INT);
+    assert_eq!(program.exit_status(), Some(130));
     let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["started"], "the directories of cases are removed");
-}
-
-/// The exit status of a process that ends by itself.
-pub(crate) fn status_of(child: &mut Child) -> Option<i32> {
-    let mut status = None;
-    let has_ended = hookrail_testkit::wait_until(
-        || {
-            status = child.try_wait().unwrap();
-            status.is_some()
-        },
-        Duration::from_secs(60),
-    );
-    assert!(has_ended, "it does not end");
-    status.and_then(|status| status.code())
-}
-
-fn signal(child: &Child) {
-    let process = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
 }

@@ -3,8 +3,9 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, ChildStdout};
+use std::process::ChildStdout;
 
+use hookrail_testkit::{RunningProgram, Signal, send_signal};
 use serde_json::{Value, json};
 
 use crate::cli::sandbox::Sandbox;
@@ -24,7 +25,7 @@ fn fire(sandbox: &Sandbox, path: &str) {
 
 /// A running inspector, and the session of its page.
 struct Inspector {
-    child: Child,
+    program: RunningProgram,
     _output: BufReader<ChildStdout>,
     address: String,
     api: String,
@@ -33,13 +34,13 @@ struct Inspector {
 
 impl Inspector {
     fn start(sandbox: &Sandbox, options: &[&str]) -> Self {
-        let mut child = sandbox.command(&[&["inspect"], options].concat()).spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut program = RunningProgram::start(&mut sandbox.command(&[&["inspect"], options].concat()));
+        let mut output = BufReader::new(program.stdout.take().unwrap());
         let mut url = String::new();
         output.read_line(&mut url).unwrap();
         let (address, token) = url.trim().strip_prefix("http://").unwrap().split_once("/#token=").unwrap();
         let mut made =
-            Self { child, _output: output, address: address.to_owned(), api: String::new(), cookie: String::new() };
+            Self { program, _output: output, address: address.to_owned(), api: String::new(), cookie: String::new() };
         let (head, body) = made.send("POST", "/session", &json!({ "token": token }).to_string());
         made.api = serde_json::from_str::<Value>(&body).unwrap()["api"].as_str().unwrap().to_owned();
         let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
@@ -94,13 +95,6 @@ impl Inspector {
             assert!(std::time::Instant::now() < deadline, "{page}");
             std::thread::yield_now();
         }
-    }
-}
-
-impl Drop for Inspector {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -182,9 +176,8 @@ fn a_port_that_is_taken_is_an_error_with_a_way_out() {
 fn an_interrupt_closes_the_page() {
     let sandbox = Sandbox::new();
     let mut inspector = Inspector::start(&sandbox, &[]);
-    let pid = rustix::process::Pid::from_child(&inspector.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert_eq!(inspector.child.wait().unwrap().code(), Some(0));
+    inspector.program.signal(Signal::INT);
+    assert_eq!(inspector.program.exit_status(), Some(0));
     assert!(TcpStream::connect(&inspector.address).is_err());
 }
 
@@ -207,8 +200,7 @@ fn on_a_terminal_the_browser_gets_a_private_file_and_not_the_address() {
     assert_eq!(lines[0], "600", "only this user can read the file");
     assert!(!lines[1].contains("token") && !lines[1].contains("127.0.0.1"), "{}", lines[1]);
     assert!(lines[2].contains(&format!("url={address}#token=")), "{}", lines[2]);
-    let pid = rustix::process::Pid::from_child(&terminal.command);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    send_signal(terminal.command.id(), Signal::INT);
     assert_eq!(terminal.command.wait().unwrap().code(), Some(0));
     assert!(!std::path::Path::new(lines[1]).exists(), "the file is removed at the end");
 }

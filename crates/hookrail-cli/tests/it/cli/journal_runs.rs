@@ -1,15 +1,11 @@
 //! What the journal has of each run of a hook, and how `stats` and `log --shadow` count it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, wait_until};
 use serde_json::{Value, json};
 
 use crate::cli::sandbox::Sandbox;
-
-/// A limit that no test reaches; it only ends a test that would hang.
-const HANG: Duration = Duration::from_secs(60);
 
 const FIRE: [&str; 7] = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", r#"{"command":"ls"}"#, "--journal"];
 

@@ -7,13 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use hookrail::recorder::{Entry, EntryKind, TrustChange, TrustEntry};
 use hookrail_journal::{Journal, JournalOptions};
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, wait_until};
 use serde_json::{Value, json};
 
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
-
-/// A limit that no test reaches; it only ends a test that would hang.
-const HANG: Duration = Duration::from_secs(60);
 
 const FIRE: [&str; 5] = ["fire", "BeforeTool", "--tool", "write_file", "--journal"];
 

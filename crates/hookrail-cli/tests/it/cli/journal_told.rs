@@ -1,18 +1,12 @@
 //! The journal has what an agent was told, also where no hook said it, and the same whether a server runs or not.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
 
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, RunningProgram, wait_until};
 use serde_json::{Value, json};
 
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
-
-/// A limit that no test reaches; it only ends a test that would hang.
-const HANG: Duration = Duration::from_secs(60);
 
 /// A project with one hook, which is trusted.
 fn project(command: &str) -> Sandbox {
@@ -21,39 +15,18 @@ fn project(command: &str) -> Sandbox {
     sandbox
 }
 
-fn runtime_folder(sandbox: &Sandbox) -> PathBuf {
-    let folder = sandbox.base.join("run");
-    if !folder.exists() {
-        std::fs::create_dir(&folder).unwrap();
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-    }
-    folder
-}
-
-/// A server where the bridge looks for it, which ends with its value.
-struct Server(Child);
-
-impl Server {
-    fn start(sandbox: &Sandbox) -> Self {
-        let socket = runtime_folder(sandbox).join("hookrail.sock");
-        let mut command = sandbox.command(&["serve", "--socket", socket.to_str().unwrap()]);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let server = Self(child);
-        assert!(wait_until(|| UnixStream::connect(&socket).is_ok(), HANG), "the server does not answer");
-        server
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// A server where the bridge looks for it.
+fn server(sandbox: &Sandbox) -> RunningProgram {
+    let socket = sandbox.runtime_folder().join("hookrail.sock");
+    let mut command = sandbox.command(&["serve", "--socket", socket.to_str().unwrap()]);
+    let server = RunningProgram::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()));
+    assert!(wait_until(|| UnixStream::connect(&socket).is_ok(), HANG), "the server does not answer");
+    server
 }
 
 fn bridge(sandbox: &Sandbox, agent: &str, event: &str) -> Command {
     let mut command = sandbox.command(&["bridge", agent, "--event", event]);
-    command.env("XDG_RUNTIME_DIR", runtime_folder(sandbox));
+    command.env("XDG_RUNTIME_DIR", sandbox.runtime_folder());
     command
 }
 
@@ -78,7 +51,7 @@ fn one_of_kind<'r>(records: &'r [Value], kind: &str) -> &'r Value {
 fn a_denial_at_the_deadline_is_found_and_belongs_to_its_event() {
     for with_server in [false, true] {
         let sandbox = project("touch began; exec sleep 100");
-        let _server = with_server.then(|| Server::start(&sandbox));
+        let _server = with_server.then(|| server(&sandbox));
         let mut command = bridge(&sandbox, "claude", "PreToolUse");
         command.args(["--deadline", "2000"]);
         let told = ProgramOutput::with_input(&mut command, &call(&sandbox, "PreToolUse").to_string());
@@ -142,7 +115,7 @@ fn what_an_agent_cannot_be_told_is_recorded_as_it_was_told() {
     for (agent, event) in [("gemini", "BeforeTool"), ("codex", "PreToolUse")] {
         for with_server in [false, true] {
             let sandbox = project(r#"cat >/dev/null; echo '{"decision":"ask","reason":"sure?"}'"#);
-            let _server = with_server.then(|| Server::start(&sandbox));
+            let _server = with_server.then(|| server(&sandbox));
             let _ = ProgramOutput::with_input(&mut bridge(&sandbox, agent, event), &call(&sandbox, event).to_string());
             let all = records(&sandbox, &["--session", "s1"]);
             let (fired, corrected) = (one_of_kind(&all, "fired"), one_of_kind(&all, "corrected"));

@@ -1,11 +1,10 @@
 //! `record`: cases from recorded events, which `test` runs.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
 
+use hookrail_testkit::RunningProgram;
 use serde_json::{Value, json};
 
-use crate::cli::hook_tests::status_of;
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 /// A trusted project whose hook denies, rewrites or lets pass, by the command.
@@ -131,12 +130,12 @@ fn the_next_events_are_recorded_as_they_happen() {
     let sandbox = recorded();
     fire(&sandbox, &json!({"command": "earlier"}));
     let mut command = sandbox.command(&["record", "a.hooktest.toml", "--follow", "--count", "2"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut program = RunningProgram::start(&mut command);
+    let mut told = BufReader::new(program.stderr.take().unwrap()).lines();
     assert!(told.next().unwrap().unwrap().starts_with("waiting for recorded events of "));
     fire(&sandbox, &json!({"command": "rm -rf /"}));
     fire(&sandbox, &json!({"command": "second"}));
-    assert_eq!(status_of(&mut child), Some(0));
+    assert_eq!(program.exit_status(), Some(0));
     let text = sandbox.read("a.hooktest.toml");
     assert!(text.contains("rm -rf /") && text.contains("second") && !text.contains("earlier"), "{text}");
     sandbox.run(&["test"]).ends_with(0);

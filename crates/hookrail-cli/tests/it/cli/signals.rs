@@ -7,15 +7,16 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hookrail_testkit::{Signal, send_signal};
+
 use crate::cli::sandbox::Sandbox;
 
 /// Starts `fire` with a hook that reports its start, and then sends the signal.
-fn interrupted(signal: &str, more: &[&str]) -> (i32, String, Sandbox) {
+fn interrupted(signal: Signal, more: &[&str]) -> (i32, String, Sandbox) {
     let sandbox = Sandbox::with_hook("BeforeTool", "echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 60");
     let mut child = sandbox.command(&["fire", "BeforeTool", "--trust-project"]).args(more).spawn().unwrap();
     wait_for(&mut child, &sandbox.project.join("pid"));
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    send_signal(child.id(), signal);
     let mut stdout = String::new();
     child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
     (child.wait().unwrap().code().unwrap(), stdout, sandbox)
@@ -32,7 +33,7 @@ fn wait_for(child: &mut Child, file: &Path) {
 
 #[test]
 fn an_interrupt_cancels_and_waits() {
-    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129), (Signal::QUIT, 131)] {
         let (ended, stdout, sandbox) = interrupted(signal, &["--json"]);
         assert_eq!(ended, code);
         let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
@@ -46,7 +47,7 @@ fn an_interrupt_cancels_and_waits() {
 /// A module that starts a process and a daemon, each of which writes its number into a file.
 #[test]
 fn an_interrupted_event_is_not_called_allowed() {
-    let (_, stdout, _) = interrupted("-INT", &[]);
+    let (_, stdout, _) = interrupted(Signal::INT, &[]);
     assert!(stdout.starts_with("interrupted  before-tool"), "{stdout}");
 }
 
@@ -87,7 +88,7 @@ fn what_a_module_has_started_ends_with_an_interrupt() {
         let sandbox = with_module(handler);
         let mut child = sandbox.command(&["fire", "tool_call", "--tool", "bash", "--hook", "m.ts"]).spawn().unwrap();
         wait_for(&mut child, &sandbox.project.join("pid"));
-        assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+        send_signal(child.id(), Signal::TERM);
         assert_eq!(child.wait().unwrap().code(), Some(143), "{handler}");
         are_gone(&sandbox, &["pid", "daemon"]);
     }
@@ -106,7 +107,7 @@ fn what_a_module_has_started_ends_with_the_server() {
     let mut answer = String::new();
     BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
     assert!(answer.contains("HOOK_EXECUTION_RESPONSE"), "{answer}");
-    assert!(Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap().success());
+    send_signal(server.id(), Signal::TERM);
     server.wait().unwrap();
     are_gone(&sandbox, &["pid", "daemon"]);
 }

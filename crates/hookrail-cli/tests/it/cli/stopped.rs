@@ -2,23 +2,17 @@
 
 #![cfg(unix)]
 
-use std::process::{Child, Command};
 use std::time::Duration;
 
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, Signal, send_signal, wait_until};
 
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 const TIMEOUT: Duration = Duration::from_secs(3);
-const HANG: Duration = Duration::from_secs(60);
 
 /// Reports that it runs, continues while the host is suspended, and reports its end.
 const DENIES_LATER: &str = "echo > began; until [ -e stopped ]; do sleep 0.02; done; \
     echo '{\"decision\":\"deny\",\"reason\":\"in time\"}'; echo > done";
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
-}
 
 /// Stops `fire` while its hook runs, until the hook has ended and its deadline has passed.
 fn stopped(hook: &str, options: &str) -> ProgramOutput {
@@ -30,11 +24,11 @@ fn stopped(hook: &str, options: &str) -> ProgramOutput {
     let child = sandbox.command(&["fire", "BeforeTool", "--trust-project", "--json"]).spawn().unwrap();
     let file = |name: &str| sandbox.project.join(name);
     assert!(wait_until(|| file("began").exists(), HANG), "the hook never started");
-    signal(&child, "-STOP");
+    send_signal(child.id(), Signal::STOP);
     std::fs::write(file("stopped"), "").unwrap();
     assert!(wait_until(|| file("done").exists(), HANG), "the hook does not end");
     std::thread::sleep(TIMEOUT + Duration::from_millis(500));
-    signal(&child, "-CONT");
+    send_signal(child.id(), Signal::CONT);
     ProgramOutput::from(child.wait_with_output().unwrap())
 }
 

@@ -3,16 +3,15 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use hookrail_testkit::{NatsServerProcess, ProgramOutput, free_server_ports, nats_server_program, wait_until};
+use hookrail_testkit::{
+    HANG, NatsServerProcess, ProgramOutput, RunningProgram, Signal, free_server_ports, nats_server_program, wait_until,
+};
 use serde_json::{Value, json};
 
 use crate::fleet::support::{Fleet, denying};
-
-/// A limit that no test reaches.
-const HANG: Duration = Duration::from_secs(120);
 
 /// A fleet with one running server and one enrolled machine, `m1`, whose root is the folder `machine`.
 struct Served {
@@ -166,30 +165,16 @@ fn a_backlog_over_its_limit_is_reported_and_blocks_where_a_failure_does() {
 }
 
 /// `fleet watch` or `fleet ship --follow` in the background.
-struct Service {
-    child: Child,
-}
-
-impl Service {
-    fn start(served: &Served, args: &[&str]) -> Self {
-        let mut command = served.fleet.command(args);
-        Self { child: command.stderr(Stdio::null()).spawn().unwrap() }
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn service(served: &Served, args: &[&str]) -> RunningProgram {
+    RunningProgram::start(served.fleet.command(args).stderr(Stdio::null()))
 }
 
 #[test]
 fn an_announced_bundle_is_in_force_without_waiting() {
     let Some(served) = Served::start() else { return };
     let fleet = &served.fleet;
-    let mut service = Service::start(&served, &["fleet", "watch", "--jitter", "10ms", "--json"]);
-    let mut looks = BufReader::new(service.child.stdout.take().unwrap());
+    let mut service = service(&served, &["fleet", "watch", "--jitter", "10ms", "--json"]);
+    let mut looks = BufReader::new(service.stdout.take().unwrap());
     let mut next_look = || {
         let mut text = String::new();
         loop {
@@ -211,9 +196,8 @@ fn an_announced_bundle_is_in_force_without_waiting() {
         assert_eq!(look["manifest"]["version"], number, "{look}");
         assert_eq!(fleet.fire().1["reason"], format!("policy number {number}"));
     }
-    let terminated = std::process::Command::new("kill").arg(service.child.id().to_string()).status().unwrap();
-    assert!(terminated.success());
-    assert_eq!(service.child.wait().unwrap().code(), Some(0));
+    service.signal(Signal::TERM);
+    service.ends_with(0);
     // Without the watch, a timer or a person looks.
     fleet.publish(&denying("policy number 3"), &[]);
     fleet.hookrail(&["bundle", "publish", "dist", "--member", &publisher]).ends_with(0);
@@ -238,14 +222,13 @@ fn kill_shipping(rounds: u64) {
     served.configure("slice_records = 2");
     let mut random = hookrail_testkit::Random::new(22);
     for round in 0..rounds {
-        let mut service = Service::start(&served, &["fleet", "ship", "--follow", "--interval", "5ms"]);
+        let mut service = service(&served, &["fleet", "ship", "--follow", "--interval", "5ms"]);
         served.record(3);
         if round % 3 == 0 {
             // Killed while it reads, sends, or waits for an acknowledgement.
             std::thread::sleep(Duration::from_millis(random.below(40)));
         }
-        service.child.kill().unwrap();
-        service.child.wait().unwrap();
+        service.kill();
     }
     served.ship().ends_with(0);
     let verified = served.verify(&[]).ends_with(0).json();

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::process::Command;
 
 pub(crate) use hookrail_testkit::ProgramOutput;
-use hookrail_testkit::TestProject;
+use hookrail_testkit::{TestProject, enabled_hooks};
 use serde_json::{Value, json};
 
 pub(crate) struct Fleet {
@@ -22,8 +22,7 @@ impl Deref for Fleet {
 
 /// Settings with one guard for tool calls that runs this command.
 pub(crate) fn settings(command: &str) -> String {
-    let hooks = json!({"BeforeTool": [{"hooks": [{"type": "command", "name": "policy", "command": command}]}]});
-    json!({"hooksConfig": {"enabled": true}, "hooks": hooks}).to_string()
+    enabled_hooks(&json!({"BeforeTool": [{"hooks": [{"type": "command", "name": "policy", "command": command}]}]}))
 }
 
 /// Settings with one guard that denies for this reason.

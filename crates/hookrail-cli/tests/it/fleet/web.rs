@@ -1,20 +1,15 @@
 //! A bundle over HTTPS, from a server whose certificate the machine's authorities have to vouch for.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use hookrail_testkit::RunningProgram;
 
 use crate::fleet::support::{Fleet, denying};
 
 struct WebServer {
-    child: Child,
+    _program: RunningProgram,
     address: String,
-}
-
-impl Drop for WebServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 const SERVER: &str = "
@@ -41,11 +36,11 @@ fn serve(fleet: &Fleet) -> Option<WebServer> {
     }
     let mut command: Command = fleet.place_command("python3");
     command.args(["-c", SERVER, "dist", "tls.crt", "tls.key"]).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
+    let mut program = RunningProgram::from(command.spawn().ok()?);
     let mut line = String::new();
-    BufReader::new(child.stdout.take()?).read_line(&mut line).ok()?;
+    BufReader::new(program.stdout.take()?).read_line(&mut line).ok()?;
     let port: u16 = line.trim().parse().ok()?;
-    Some(WebServer { child, address: format!("https://localhost:{port}") })
+    Some(WebServer { _program: program, address: format!("https://localhost:{port}") })
 }
 
 #[test]

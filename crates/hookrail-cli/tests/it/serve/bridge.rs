@@ -3,14 +3,14 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use hookrail_testkit::ProgramOutput;
+use hookrail_testkit::{ProgramOutput, RunningProgram, Signal, Talk};
 use serde_json::{Map, Value, json};
 
 use crate::serve::manager::activated;
-use crate::serve::support::{Sandbox, Server};
+use crate::serve::support::Sandbox;
 use crate::serve::watching::{get, metrics_address};
 
 const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
@@ -53,21 +53,12 @@ fn telling() -> Sandbox {
     sandbox
 }
 
-fn runtime_folder(sandbox: &Sandbox) -> PathBuf {
-    let folder = sandbox.base.join("run");
-    if !folder.exists() {
-        std::fs::create_dir(&folder).unwrap();
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-    }
-    folder
-}
-
 /// Starts a server at the usual place, as its user could have started it: elsewhere, with another environment.
-fn serve(sandbox: &Sandbox, args: &[&str]) -> Server {
-    let socket = runtime_folder(sandbox).join("hookrail.sock");
+fn serve(sandbox: &Sandbox, args: &[&str]) -> RunningProgram {
+    let socket = sandbox.runtime_folder().join("hookrail.sock");
     let mut command = sandbox.serve(&[&["--socket", socket.to_str().unwrap()], args].concat());
-    let server = Server(command.env("MARK", "server").env("MODE", "deny").current_dir("/").spawn().unwrap());
-    drop(Sandbox::talk_over(&socket));
+    let server = RunningProgram::start(command.env("MARK", "server").env("MODE", "deny").current_dir("/"));
+    drop(Talk::over(&socket));
     server
 }
 
@@ -78,7 +69,7 @@ fn bridge(sandbox: &Sandbox, agent: &str, event: &str, mode: &str) -> Command {
     for name in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "COPILOT_PROJECT_DIR", "HOOKRAIL_BRIDGE_PROJECT_DIR"] {
         command.env(name, &sandbox.project);
     }
-    command.env("XDG_RUNTIME_DIR", runtime_folder(sandbox)).env("MARK", "bridge").env("MODE", mode);
+    command.env("XDG_RUNTIME_DIR", sandbox.runtime_folder()).env("MARK", "bridge").env("MODE", mode);
     command
 }
 
@@ -141,7 +132,7 @@ fn every_agent_gets_the_same_answer_with_and_without_a_server() {
                 assert_eq!(of(&served), of(&alone), "{agent} {name} {mode}");
                 let parents_served = parents(&sandbox);
                 assert_eq!(parents_served.len(), parents_alone.len(), "{agent} {name} {mode}");
-                let id = server.0.id().to_string();
+                let id = server.id().to_string();
                 assert!(parents_served.iter().all(|parent| *parent == id), "{agent} {name}: {parents_served:?}");
                 assert!(!parents_alone.contains(&id), "{agent} {name}");
                 on_server += parents_served.len();
@@ -177,7 +168,7 @@ fn hooks_that_the_agent_reads_where_its_variable_says_are_left_to_it() {
     };
     assert_eq!(ask("claude", &write_call(&sandbox)), Vec::<String>::new(), "Claude Code runs it itself");
     let (_, _, payload) = payloads(&sandbox, "codex").into_iter().find(|(event, ..)| event == "PreToolUse").unwrap();
-    assert_eq!(ask("codex", &payload.to_string()), [server.0.id().to_string()], "Codex CLI does not");
+    assert_eq!(ask("codex", &payload.to_string()), [server.id().to_string()], "Codex CLI does not");
 }
 
 #[test]
@@ -211,13 +202,13 @@ fn trust_is_judged_as_without_a_server_and_changes_are_in_force_at_once() {
 #[test]
 fn a_server_in_another_home_or_without_a_socket_is_not_used() {
     let sandbox = telling();
-    let mut command = sandbox.serve(&["--socket", runtime_folder(&sandbox).join("hookrail.sock").to_str().unwrap()]);
-    let server = Server(command.env("HOME", &sandbox.base).spawn().unwrap());
-    drop(Sandbox::talk_over(&runtime_folder(&sandbox).join("hookrail.sock")));
+    let mut command = sandbox.serve(&["--socket", sandbox.runtime_folder().join("hookrail.sock").to_str().unwrap()]);
+    let server = RunningProgram::start(command.env("HOME", &sandbox.base));
+    drop(Talk::over(&sandbox.runtime_folder().join("hookrail.sock")));
     let ask =
         || ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
     assert!(ask().stdout.contains("bridge in"));
-    assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
+    assert!(!parents(&sandbox).contains(&server.id().to_string()));
     drop(server);
     // Its socket may be left behind, with no process that listens.
     assert!(ask().stdout.contains("bridge in"));
@@ -226,7 +217,7 @@ fn a_server_in_another_home_or_without_a_socket_is_not_used() {
 
 /// A process of hookrail that the kernel names to clients of a socket, and that is stopped: the test answers in its place.
 struct Impostor {
-    _stopped: Server,
+    _stopped: RunningProgram,
     answers: std::thread::JoinHandle<usize>,
 }
 
@@ -253,7 +244,7 @@ fn answer_client(listener: UnixListener, answers: Vec<Option<Value>>) -> std::th
 }
 
 fn listen(sandbox: &Sandbox) -> UnixListener {
-    let path = runtime_folder(sandbox).join("hookrail.sock");
+    let path = sandbox.runtime_folder().join("hookrail.sock");
     let listener = UnixListener::bind(&path).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     listener
@@ -261,12 +252,12 @@ fn listen(sandbox: &Sandbox) -> UnixListener {
 
 fn impostor(sandbox: &Sandbox, answers: Vec<Option<Value>>) -> Impostor {
     let listener = listen(sandbox);
-    let path = runtime_folder(sandbox).join("hookrail.sock");
+    let path = sandbox.runtime_folder().join("hookrail.sock");
     let passed = listener.try_clone().unwrap();
-    let stopped = Server(activated(sandbox, passed, "1", &path).spawn().unwrap());
+    let stopped = RunningProgram::start(&mut activated(sandbox, passed, "1", &path));
     // It listens itself when it answers.
-    Sandbox::talk_over(&path).hello();
-    stopped.signal("-STOP");
+    Talk::over(&path).hello();
+    stopped.signal(Signal::STOP);
     // The flag that the server set is one of both descriptors.
     listener.set_nonblocking(false).unwrap();
     Impostor { _stopped: stopped, answers: answer_client(listener, answers) }
@@ -297,11 +288,11 @@ fn a_stranger_on_the_socket_is_not_asked_and_the_bridge_records_what_it_answers(
     assert_eq!(stranger.join().unwrap(), 0, "it is not told anything");
     assert_eq!(recorded(&sandbox), [("fired".to_owned(), json!("deny"))]);
     // The control: hookrail itself is asked, and the event is recorded once.
-    std::fs::remove_file(runtime_folder(&sandbox).join("hookrail.sock")).unwrap();
+    std::fs::remove_file(sandbox.runtime_folder().join("hookrail.sock")).unwrap();
     let server = serve(&sandbox, &[]);
     let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
     assert!(ran.stdout.contains("bridge in") && ran.stderr.is_empty(), "{ran:?}");
-    assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+    assert_eq!(parents(&sandbox), [server.id().to_string()]);
     assert_eq!(recorded(&sandbox).len(), 2);
 }
 
@@ -325,16 +316,16 @@ fn with_a_system_layer_the_bridge_works_alone() {
         ProgramOutput::with_input(&mut command, &write_call(&sandbox))
     };
     ask().ends_with(0);
-    assert_eq!(parents(&sandbox), [server.0.id().to_string()], "there is none yet");
+    assert_eq!(parents(&sandbox), [server.id().to_string()], "there is none yet");
     let guard = json!({"hooks": [{"type": "command", "command": "echo root says no >&2; exit 2"}]});
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [guard]}});
     std::fs::write(&system, settings.to_string()).unwrap();
     let ran = ask();
     assert!(ran.stdout.contains("root says no"), "{ran:?}");
-    assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
+    assert!(!parents(&sandbox).contains(&server.id().to_string()));
     std::fs::write(&system, "{}").unwrap();
     assert_eq!(ask().stderr, "", "an empty layer is one too, and nothing has to be said");
-    assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
+    assert!(!parents(&sandbox).contains(&server.id().to_string()));
 }
 
 /// The machine's files of every dialect make a system layer, below a root that a variable names too.
@@ -348,7 +339,7 @@ fn with_rules_or_managed_settings_of_the_machine_the_bridge_works_alone() {
         ProgramOutput::with_input(&mut command, &write_call(&sandbox)).ends_with(0);
         let parents = parents(&sandbox);
         assert_eq!(parents.len(), 1, "the hook runs once");
-        parents == [server.0.id().to_string()]
+        parents == [server.id().to_string()]
     };
     assert!(served(), "there is none yet");
     for (file, text) in [
@@ -371,12 +362,12 @@ fn with_rules_or_managed_settings_of_the_machine_the_bridge_works_alone() {
 #[test]
 fn a_server_that_took_its_socket_over_is_asked() {
     let sandbox = telling();
-    let path = runtime_folder(&sandbox).join("hookrail.sock");
-    let server = Server(activated(&sandbox, listen(&sandbox), "1", &path).spawn().unwrap());
-    Sandbox::talk_over(&path).hello();
+    let path = sandbox.runtime_folder().join("hookrail.sock");
+    let server = RunningProgram::start(&mut activated(&sandbox, listen(&sandbox), "1", &path));
+    Talk::over(&path).hello();
     let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
     assert!(ran.stdout.contains("bridge in") && ran.stderr.is_empty(), "{ran:?}");
-    assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+    assert_eq!(parents(&sandbox), [server.id().to_string()]);
 }
 
 #[test]
@@ -405,7 +396,7 @@ fn a_server_that_is_lost_after_the_request_denies_and_no_hook_runs_a_second_time
         let mut command = bridge(&sandbox, "claude", "PreToolUse", mode);
         let ran = ProgramOutput::with_input(command.args(["--deadline", "5000"]), &write_call(&sandbox));
         assert!(ran.code == 2 && ran.stderr.contains(text), "{ran:?}");
-        assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+        assert_eq!(parents(&sandbox), [server.id().to_string()]);
         assert_eq!(recorded(&sandbox).iter().filter(|(kind, _)| kind == "corrected").count(), 1, "{mode}");
     }
 }
@@ -449,7 +440,7 @@ fn the_bridge_itself_records_what_a_server_decides_and_nothing_is_recorded_twice
     for answer in all {
         answer.join().unwrap().ends_with(0);
     }
-    assert_eq!(parents(&sandbox), vec![server.0.id().to_string(); calls], "the server runs the hooks");
+    assert_eq!(parents(&sandbox), vec![server.id().to_string(); calls], "the server runs the hooks");
     let records = recorded(&sandbox);
     let denied = records.iter().filter(|(_, decision)| decision == "deny").count();
     assert!(records.iter().all(|(kind, _)| kind == "fired"), "{records:?}");
@@ -473,7 +464,7 @@ fn an_answer_of_a_server_that_the_bridge_cannot_record_follows_the_users_policy(
         std::fs::write(sandbox.base.join("home/.config/hookrail/config.toml"), text).unwrap();
         let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
         let ran = ProgramOutput::with_input(&mut command, &write_call(&sandbox));
-        assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+        assert_eq!(parents(&sandbox), [server.id().to_string()]);
         assert_eq!(ran.stdout.contains("\"deny\""), denies, "{policy}: {ran:?}");
         assert!(format!("{}{}", ran.stdout, ran.stderr).contains("was not recorded"), "{policy}: {ran:?}");
     }
@@ -487,24 +478,24 @@ fn no_value_of_the_environment_is_logged_or_measured() {
         "[ \"$SECRET\" = 'top-secret-value' ] && echo '{\"decision\":\"deny\",\"reason\":\"seen\"}'\n",
     );
     sandbox.run(&["trust", "grant", "--yes"]);
-    let socket = runtime_folder(&sandbox).join("hookrail.sock");
+    let socket = sandbox.runtime_folder().join("hookrail.sock");
     let mut command = sandbox.serve(&["--socket", socket.to_str().unwrap(), "--metrics", "0", "--log-format", "json"]);
-    let mut server = Server(command.env("RUST_LOG", "trace").spawn().unwrap());
-    let mut log = BufReader::new(server.0.stderr.take().unwrap());
+    let mut server = RunningProgram::start(command.env("RUST_LOG", "trace"));
+    let mut log = BufReader::new(server.stderr.take().unwrap());
     let (address, mut told) = metrics_address(&mut log);
-    drop(Sandbox::talk_over(&socket));
+    drop(Talk::over(&socket));
     let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
     let ran = ProgramOutput::with_input(command.env("SECRET", "top-secret-value"), &write_call(&sandbox));
     assert!(ran.stdout.contains("seen"), "{ran:?}");
     // A request that cannot be read is refused without a word of what it held.
-    let mut talk = Sandbox::talk_over(&socket);
+    let mut talk = Talk::over(&socket);
     let caller = json!({"environment": {"SECRET": ["top-secret-value"]}});
     talk.say("HOOK_EXECUTION_REQUEST", &json!({"eventName": "BeforeTool", "input": {}, "caller": caller}));
     let refused = talk.next().unwrap();
     assert_eq!(refused["payload"]["error"]["code"], "invalid_request", "{refused}");
     let measured = get(&address, "/metrics");
     drop(talk);
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     server.ends_with(0);
     log.read_to_string(&mut told).unwrap();
     assert!(told.contains("before-tool") && told.contains("invalid_request"), "the log holds the requests: {told}");

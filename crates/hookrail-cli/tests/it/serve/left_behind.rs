@@ -3,12 +3,12 @@
 #![cfg(target_os = "linux")]
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use hookrail_testkit::{process_state, wait_until};
+use hookrail_testkit::{HANG, RunningProgram, process_state, wait_until};
 use serde_json::json;
 
-use crate::serve::support::{HANG, Sandbox, ends, started};
+use crate::serve::support::{Sandbox, ends, started};
 
 fn is_alive(process: u32) -> bool {
     process_state(process).is_some_and(|state| state != 'Z')
@@ -29,19 +29,9 @@ fn recorded(sandbox: &Sandbox, hook: u32) -> PathBuf {
     records(sandbox).into_iter().find(has_line).unwrap()
 }
 
-struct Sleeping(Child);
-
-impl Sleeping {
-    fn new() -> Self {
-        Self(Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap())
-    }
-}
-
-impl Drop for Sleeping {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// A process that no server has started.
+fn stranger() -> RunningProgram {
+    RunningProgram::start(Command::new("sleep").arg("600").stdin(Stdio::null()))
 }
 
 #[test]
@@ -49,22 +39,21 @@ fn the_next_server_ends_what_a_killed_one_left_and_nothing_else() {
     // A hook with a child in its group, one in another session, and one that has dropped its marker.
     let hook = "sleep 600 & setsid sleep 601 & echo $! > escaped; echo $$ > pid.new; mv pid.new pid; wait";
     let sandbox = Sandbox::with_hook(hook);
-    let stranger = Sleeping::new();
+    let stranger = stranger();
     let (mut server, mut talk) = sandbox.on_stdio(&[]);
     talk.ask_for("c", "x");
     let left = started(&sandbox);
     let escaped: u32 = std::fs::read_to_string(sandbox.project.join("escaped")).unwrap().trim().parse().unwrap();
     recorded(&sandbox, left);
     assert_eq!(records(&sandbox).len(), 1);
-    server.0.kill().unwrap();
-    server.0.wait().unwrap();
+    server.kill();
     assert!(is_alive(left) && is_alive(escaped), "nothing ends them before the next server starts");
     let (second, mut talk) = sandbox.on_stdio(&[]);
     talk.say("ping", &json!({}));
     assert_eq!(talk.next().unwrap()["type"], "pong");
     ends(left);
     ends(escaped);
-    assert!(is_alive(stranger.0.id()), "a stranger is left alone");
+    assert!(is_alive(stranger.id()), "a stranger is left alone");
     assert_eq!(records(&sandbox).len(), 1, "the record of the dead server is gone");
     talk.finish();
     second.ends_with(0);
@@ -90,16 +79,15 @@ fn a_server_leaves_the_hooks_of_one_that_lives_alone() {
 #[test]
 fn a_record_of_a_number_that_another_process_has_now_ends_no_process() {
     let sandbox = Sandbox::with_hook("echo $$ > pid.new; mv pid.new pid; exec sleep 600");
-    let stranger = Sleeping::new();
+    let stranger = stranger();
     let (mut server, mut talk) = sandbox.on_stdio(&[]);
     talk.ask_for("c", "x");
     let left = started(&sandbox);
     let record = recorded(&sandbox, left);
-    server.0.kill().unwrap();
-    server.0.wait().unwrap();
+    server.kill();
     // The record says the number of a process that was started at another time.
     let text = std::fs::read_to_string(&record).unwrap();
-    let other = stranger.0.id().to_string();
+    let other = stranger.id().to_string();
     let (before, after) = text.split_once(&format!("\n{left} ")).unwrap();
     std::fs::write(&record, format!("{before}\n{other} {after}")).unwrap();
     let (_second, mut talk) = sandbox.on_stdio(&[]);
@@ -107,7 +95,7 @@ fn a_record_of_a_number_that_another_process_has_now_ends_no_process() {
     assert_eq!(talk.next().unwrap()["type"], "pong");
     // The hook itself is still known by the variable in its environment.
     ends(left);
-    assert!(is_alive(stranger.0.id()));
+    assert!(is_alive(stranger.id()));
 }
 
 #[test]

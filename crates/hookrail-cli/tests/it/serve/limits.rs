@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hookrail_testkit::{Holdings, wait_until};
+use hookrail_testkit::{HANG, Holdings, wait_until};
 use serde_json::json;
 
-use crate::serve::support::{HANG, Sandbox};
+use crate::serve::support::Sandbox;
 
 const MIB: usize = 1024 * 1024;
 
@@ -29,7 +29,7 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
     talk.ask_for("warm", "x");
     talk.say("cancel", &json!({"correlationId": "warm"}));
     talk.next_error();
-    let idle = Holdings::of_process(server.0.id()).memory;
+    let idle = Holdings::of_process(server.id()).memory;
     let stream = UnixStream::connect(&path).unwrap();
     let mut writer = stream.try_clone().unwrap();
     let input = json!({"tool_name": "x", "tool_input": {"text": "x".repeat(10 * MIB)}});
@@ -58,15 +58,15 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
     };
     assert!(wait_until(has_stopped, HANG));
     assert!(sent.load(Ordering::Relaxed) < 60 * MIB, "{} bytes were read", sent.load(Ordering::Relaxed));
-    let most = peak(server.0.id());
+    let most = peak(server.id());
     assert!(most < 300 * 1024, "{most} KiB for requests that wait");
     // Other clients are served, and the memory is freed when the client disconnects.
     talk.say("ping", &json!({}));
     assert_eq!(talk.next().unwrap()["type"], "pong");
     stream.shutdown(std::net::Shutdown::Both).unwrap();
     writing.join().unwrap();
-    let is_given_back = || Holdings::of_process(server.0.id()).memory < idle + 24 * 1024;
-    assert!(wait_until(is_given_back, HANG), "{} KiB before, {:?} now", idle, Holdings::of_process(server.0.id()));
+    let is_given_back = || Holdings::of_process(server.id()).memory < idle + 24 * 1024;
+    assert!(wait_until(is_given_back, HANG), "{} KiB before, {:?} now", idle, Holdings::of_process(server.id()));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_server_whose_socket_was_replaced_ends_and_says_why() {
     std::fs::write(sandbox.base.join("new"), "something else").unwrap();
     std::fs::rename(sandbox.base.join("new"), &path).unwrap();
     let mut said = String::new();
-    server.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    server.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(said.contains("cannot be created again"), "{said}");
     server.ends_with(1);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "something else");

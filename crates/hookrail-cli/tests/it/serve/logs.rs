@@ -3,9 +3,10 @@
 use std::io::{BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
+use hookrail_testkit::Talk;
 use serde_json::{Value, json};
 
-use crate::serve::support::{Sandbox, Talk};
+use crate::serve::support::Sandbox;
 use crate::serve::watching::{get, metrics_address};
 
 const DENIES: &str = "echo 'secrets stay' >&2; exit 2";
@@ -31,7 +32,7 @@ fn a_reader_of_the_log_that_dies_changes_nothing() {
         command
     });
     assert_eq!(talk.ask("x")["outcome"]["decision"], "deny");
-    drop(server.0.stderr.take());
+    drop(server.stderr.take());
     serves(&sandbox, &mut talk, "the reader is gone");
     talk.finish();
     server.ends_with(0);
@@ -100,7 +101,7 @@ fn log_of(command: &str, level: Option<&str>, format: &str) -> (Sandbox, String)
     talk.next().unwrap();
     talk.finish();
     let mut log = String::new();
-    server.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     server.ends_with(0);
     (sandbox, log)
 }
@@ -183,7 +184,7 @@ fn what_is_wrong_with_configuration_is_logged_once_and_health_is_offered() {
     )
     .unwrap();
     let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
-    let mut log = BufReader::new(server.0.stderr.take().unwrap());
+    let mut log = BufReader::new(server.stderr.take().unwrap());
     let (address, _) = metrics_address(&mut log);
     for _ in 0..3 {
         talk.ask("x");
@@ -192,7 +193,7 @@ fn what_is_wrong_with_configuration_is_logged_once_and_health_is_offered() {
     let ready = get(&address, "/readyz");
     assert!(ready.starts_with("HTTP/1.1 200 ") && ready.ends_with("\r\n\r\nready\n"), "{ready}");
     talk.finish();
-    server.0.wait().unwrap();
+    server.wait().unwrap();
     let mut told = String::new();
     log.read_to_string(&mut told).unwrap();
     assert_eq!(told.matches("(unknown-event)").count(), 1, "{told}");
@@ -205,7 +206,7 @@ fn the_records_that_wait_to_be_shipped_are_a_metric() {
     use std::os::unix::fs::OpenOptionsExt as _;
     let sandbox = Sandbox::with_hook("true");
     let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
-    let mut log = BufReader::new(server.0.stderr.take().unwrap());
+    let mut log = BufReader::new(server.stderr.take().unwrap());
     let (address, _) = metrics_address(&mut log);
     for _ in 0..3 {
         talk.ask("x");
@@ -217,7 +218,7 @@ fn the_records_that_wait_to_be_shipped_are_a_metric() {
     let measured = get(&address, "/metrics");
     assert!(measured.contains("\nhookrail_bus_journal_waiting_records 2.0\n"), "{measured}");
     talk.finish();
-    server.0.wait().unwrap();
+    server.wait().unwrap();
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::serve::support::{HANG, Sandbox, Server};
+use hookrail_testkit::{HANG, RunningProgram, Signal, Talk};
+
+use crate::serve::support::Sandbox;
 
 /// Starts a server as a service manager does: with a socket as descriptor 3.
 pub(super) fn activated(sandbox: &Sandbox, listener: UnixListener, count: &str, path: &Path) -> Command {
@@ -23,18 +25,18 @@ fn a_socket_that_the_manager_passes_is_served_and_left_there() {
     let listener = UnixListener::bind(&path).unwrap();
     // A client that comes before the server waits in the socket.
     let kept = listener.try_clone().unwrap();
-    let server = Server(activated(&sandbox, listener, "1", &path).spawn().unwrap());
-    let mut talk = Sandbox::talk_over(&path);
+    let server = RunningProgram::start(&mut activated(&sandbox, listener, "1", &path));
+    let mut talk = Talk::over(&path);
     // No hook inherits the socket.
     assert_eq!(talk.message(), "sockets: 0");
     drop(talk);
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     server.ends_with(0);
     assert!(path.exists(), "the socket is the manager's");
     // The next server takes over where the last one ended.
-    let server = Server(activated(&sandbox, kept, "1", &path).spawn().unwrap());
-    assert_eq!(Sandbox::talk_over(&path).message(), "sockets: 0");
-    server.signal("-TERM");
+    let server = RunningProgram::start(&mut activated(&sandbox, kept, "1", &path));
+    assert_eq!(Talk::over(&path).message(), "sockets: 0");
+    server.signal(Signal::TERM);
     server.ends_with(0);
 }
 
@@ -60,8 +62,8 @@ fn sockets_for_another_process_are_not_taken() {
     let path = sandbox.base.join("s");
     let mut command = sandbox.serve(&["--socket", path.to_str().unwrap(), "--trust-project"]);
     command.env("LISTEN_FDS", "1").env("LISTEN_PID", "1");
-    let _server = Server(command.spawn().unwrap());
-    assert_eq!(Sandbox::talk_over(&path).message(), "served");
+    let _server = RunningProgram::start(&mut command);
+    assert_eq!(Talk::over(&path).message(), "served");
 }
 
 /// Returns the next notification to the manager.
@@ -97,17 +99,17 @@ fn the_manager_is_told_when_the_server_is_ready_reloads_and_stops() {
         manager.set_read_timeout(Some(HANG)).unwrap();
         let path = sandbox.base.join("s");
         let mut command = sandbox.serve(&["--socket", path.to_str().unwrap(), "--trust-project"]);
-        let server = Server(command.env("NOTIFY_SOCKET", place).spawn().unwrap());
+        let server = RunningProgram::start(command.env("NOTIFY_SOCKET", place));
         let ready = heard(&manager);
         assert!(ready.starts_with("READY=1\n"), "{ready}");
         // A server that is ready answers at once.
-        let mut talk = Sandbox::talk_over(&path);
+        let mut talk = Talk::over(&path);
         assert!(talk.hello()["revision"].as_u64().is_some(), "configuration is loaded when the server is ready");
-        server.signal("-HUP");
+        server.signal(Signal::HUP);
         let reloading = heard(&manager);
         assert!(reloading.starts_with("RELOADING=1\nMONOTONIC_USEC="), "{reloading}");
         assert!(heard(&manager).starts_with("READY=1\n"));
-        server.signal("-TERM");
+        server.signal(Signal::TERM);
         assert!(heard(&manager).starts_with("STOPPING=1\n"));
         drop(talk);
         server.ends_with(0);
@@ -123,7 +125,7 @@ fn signals_in_quick_succession_are_few_reloads_and_none_is_lost() {
     let manager = UnixDatagram::bind(&place).unwrap();
     manager.set_read_timeout(Some(HANG)).unwrap();
     let mut command = sandbox.serve(&["--socket", path.to_str().unwrap(), "--trust-project", "--no-watch"]);
-    let server = Server(command.env("NOTIFY_SOCKET", &place).spawn().unwrap());
+    let server = RunningProgram::start(command.env("NOTIFY_SOCKET", &place));
     let told = std::thread::spawn(move || {
         let mut began = Vec::new();
         loop {
@@ -135,15 +137,15 @@ fn signals_in_quick_succession_are_few_reloads_and_none_is_lost() {
             began.extend(time.map(|time| time.parse::<u64>().unwrap()));
         }
     });
-    let mut talk = Sandbox::talk_over(&path);
+    let mut talk = Talk::over(&path);
     for _ in 0..20 {
-        server.signal("-HUP");
+        server.signal(Signal::HUP);
         assert_eq!(talk.message(), "first");
     }
     sandbox.edit("echo second");
-    server.signal("-HUP");
+    server.signal(Signal::HUP);
     talk.until_message("second");
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     let began = told.join().unwrap();
     drop(talk);
     server.ends_with(0);
@@ -172,9 +174,9 @@ fn systemd_starts_a_server_for_the_first_client() {
     let path = path.to_str().unwrap();
     let own = ["-l".as_ref(), path.as_ref(), Sandbox::program().as_os_str()];
     let command = sandbox.serve_with("systemd-socket-activate", &own, &["--socket", path, "--trust-project"]).spawn();
-    let server = Server(command.unwrap());
-    assert_eq!(Sandbox::talk_over(path.as_ref()).message(), "served");
-    server.signal("-TERM");
+    let server = RunningProgram::from(command.unwrap());
+    assert_eq!(Talk::over(path.as_ref()).message(), "served");
+    server.signal(Signal::TERM);
     server.ends_with(0);
 }
 
@@ -221,9 +223,9 @@ fn the_command_line_of_the_unit_serves_and_reloads() {
     let started = line("ExecStart=");
     let mut command = sandbox.command(Sandbox::program());
     let server = command.args(&started).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let _server = Server(server.unwrap());
+    let _server = RunningProgram::from(server.unwrap());
     let socket = sandbox.base.join("hookrail.sock");
-    Sandbox::talk_over(&socket);
+    drop(Talk::over(&socket));
     let reload = line("ExecReload=");
     let (status, text) = sandbox.run(&reload.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(status, Some(0), "{text}");

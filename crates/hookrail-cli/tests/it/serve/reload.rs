@@ -1,8 +1,9 @@
 //! Reloads by signal, by command and by message; and signals that stay ignored.
 
+use hookrail_testkit::{RunningProgram, Signal, Talk};
 use serde_json::{Value, json};
 
-use crate::serve::support::{Sandbox, Talk};
+use crate::serve::support::Sandbox;
 
 #[test]
 fn sighup_reloads_a_server_on_a_socket() {
@@ -11,16 +12,16 @@ fn sighup_reloads_a_server_on_a_socket() {
     assert_eq!(talk.message(), "first");
     sandbox.edit("echo second");
     assert_eq!(talk.message(), "first");
-    server.signal("-HUP");
+    server.signal(Signal::HUP);
     talk.until_message("second");
     // The server continues to serve, and still ends normally.
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     server.ends_with(0);
 }
 
 #[test]
 fn sighup_and_sigquit_end_a_server_on_standard_input_and_output() {
-    for signal in ["-HUP", "-QUIT"] {
+    for signal in [Signal::HUP, Signal::QUIT] {
         let sandbox = Sandbox::with_hook("echo first");
         let (server, mut talk) = sandbox.on_stdio(&[]);
         assert_eq!(talk.message(), "first");
@@ -34,7 +35,7 @@ fn sigquit_ends_a_server_on_a_socket() {
     let sandbox = Sandbox::with_hook("echo first");
     let (server, path, mut talk) = sandbox.on_socket(&[]);
     assert_eq!(talk.message(), "first");
-    server.signal("-QUIT");
+    server.signal(Signal::QUIT);
     server.ends_with(0);
     assert!(!path.exists());
 }
@@ -46,18 +47,18 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
     let ignoring = "trap '' HUP INT QUIT; exec \"$0\" \"$@\"";
     let own = ["-c".as_ref(), ignoring.as_ref(), Sandbox::program().as_os_str()];
     let args = ["--socket", path.to_str().unwrap(), "--trust-project", "--no-watch"];
-    let server = crate::serve::support::Server(sandbox.serve_with("sh", &own, &args).spawn().unwrap());
-    let mut talk = Sandbox::talk_over(&path);
+    let server = RunningProgram::start(&mut sandbox.serve_with("sh", &own, &args));
+    let mut talk = Talk::over(&path);
     assert_eq!(talk.message(), "first");
     sandbox.edit("echo second");
-    for signal in ["-HUP", "-INT", "-QUIT"] {
+    for signal in [Signal::HUP, Signal::INT, Signal::QUIT] {
         server.signal(signal);
         // A server that ends refuses what is new; several messages give it the time to notice the signal.
         for _ in 0..3 {
-            assert_eq!(talk.message(), "first", "{signal}");
+            assert_eq!(talk.message(), "first", "{signal:?}");
         }
     }
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     server.ends_with(0);
 }
 
@@ -67,9 +68,9 @@ fn nohup_does_not_end_with_its_terminal() {
     let path = sandbox.base.join("s");
     let own = [Sandbox::program().as_os_str()];
     let args = ["--socket", path.to_str().unwrap(), "--trust-project"];
-    let server = crate::serve::support::Server(sandbox.serve_with("nohup", &own, &args).spawn().unwrap());
-    let mut talk = Sandbox::talk_over(&path);
-    server.signal("-HUP");
+    let server = RunningProgram::start(&mut sandbox.serve_with("nohup", &own, &args));
+    let mut talk = Talk::over(&path);
+    server.signal(Signal::HUP);
     for _ in 0..3 {
         assert_eq!(talk.message(), "first");
     }
@@ -114,8 +115,8 @@ fn the_default_socket_is_the_one_of_the_service() {
     let sandbox = Sandbox::with_hook("true");
     let path = sandbox.base.join("hookrail.sock");
     let args = ["--socket", path.to_str().unwrap(), "--trust-project"];
-    let _server = crate::serve::support::Server(sandbox.serve(&args).spawn().unwrap());
-    Sandbox::talk_over(&path);
+    let _server = RunningProgram::start(&mut sandbox.serve(&args));
+    drop(Talk::over(&path));
     let mut reload = sandbox.command(Sandbox::program());
     let ran = reload.arg("reload").env("XDG_RUNTIME_DIR", &sandbox.base).output().unwrap();
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));

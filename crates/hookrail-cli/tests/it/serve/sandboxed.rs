@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use hookrail_testkit::{ProgramOutput, has_program};
+use hookrail_testkit::{ProgramOutput, RunningProgram, has_program};
 use serde_json::{Value, json};
 
-use crate::serve::support::{Sandbox, Server};
+use crate::serve::support::Sandbox;
 
 /// Asks the server of a socket to fire an event, with some variables in the caller's environment, and prints what it is told. Hooks in
 /// Python have a variable that the server does not have, and one of the server's must be as it is there.
@@ -29,7 +29,7 @@ print(json.dumps({"systemMessage": told or "nothing"}))
 /// A server whose hook is run by bash and does nothing, a program that asks it, and a file that writes a mark where bash reads it.
 struct Lab {
     sandbox: Sandbox,
-    _server: Server,
+    _server: RunningProgram,
 }
 
 impl Lab {

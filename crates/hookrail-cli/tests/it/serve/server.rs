@@ -2,9 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 
+use hookrail_testkit::{RunningProgram, Signal, Talk};
 use serde_json::json;
 
-use crate::serve::support::{Sandbox, Server, Talk, ends, started};
+use crate::serve::support::{Sandbox, ends, started};
 use crate::serve::watching::get;
 
 const SLEEPS: &str = "echo $$ > pid.new; mv pid.new pid; exec sleep 600";
@@ -44,7 +45,7 @@ fn refused(talk: &mut Talk) {
 
 #[test]
 fn a_signal_finishes_what_runs_and_refuses_what_is_new() {
-    let finishes = |sandbox: &Sandbox, server: Server, mut talk: Talk, signal: &str| {
+    let finishes = |sandbox: &Sandbox, server: RunningProgram, mut talk: Talk, signal: Signal| {
         talk.ask_for("first", "x");
         talk.say("ping", &json!({}));
         assert_eq!(talk.next().unwrap()["type"], "pong", "the request was read");
@@ -61,14 +62,14 @@ fn a_signal_finishes_what_runs_and_refuses_what_is_new() {
         panic!("the first request was not answered");
     };
     let waiting = "until [ -e open ]; do sleep 0.02; done; echo done";
-    for signal in ["-TERM", "-INT"] {
+    for signal in [Signal::TERM, Signal::INT] {
         let sandbox = Sandbox::with_hook(waiting);
         let (server, talk) = sandbox.on_stdio(&[]);
         finishes(&sandbox, server, talk, signal);
     }
     let sandbox = Sandbox::with_hook(waiting);
     let (server, path, talk) = sandbox.on_socket(&[]);
-    finishes(&sandbox, server, talk, "-TERM");
+    finishes(&sandbox, server, talk, Signal::TERM);
     assert!(!path.exists(), "the socket is removed");
 }
 
@@ -78,9 +79,9 @@ fn a_second_signal_ends_what_runs() {
     let (server, mut talk) = sandbox.on_stdio(&[]);
     talk.ask_for("first", "x");
     let hook = started(&sandbox);
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     refused(&mut talk);
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     while let Some(message) = talk.next() {
         if message["payload"]["correlationId"] == "first" {
             assert_eq!(message["payload"]["error"]["code"], "cancelled", "{message}");
@@ -113,7 +114,7 @@ fn metrics_are_offered_where_asked_for() {
     let sandbox = Sandbox::with_hook("true");
     let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "127.0.0.1:0"]);
     let mut line = String::new();
-    BufReader::new(server.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("metrics at http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
     talk.ask_for("c", "x");
     talk.next().unwrap();
@@ -142,7 +143,7 @@ fn the_users_configuration_is_in_force_unless_an_option_says_otherwise() {
             assert_eq!(talk.next_error(), "line_too_long");
         }
         let mut told = String::new();
-        server.0.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        server.stderr.take().unwrap().read_to_string(&mut told).unwrap();
         assert!(told.contains("did you mean `requests`?") && told.contains("config-user-only"), "{told}");
     }
 }
@@ -183,5 +184,5 @@ fn a_grant_is_in_force_without_a_restart() {
         talk.ask_for("after", "x");
         talk.next().unwrap()["payload"]["outcome"]["systemMessage"] == "granted"
     };
-    assert!(hookrail_testkit::wait_until(in_force, crate::serve::support::HANG), "the grant is not in force");
+    assert!(hookrail_testkit::wait_until(in_force, hookrail_testkit::HANG), "the grant is not in force");
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hookrail_testkit::{ProgramOutput, has_program};
+use hookrail_testkit::{ProgramOutput, RunningProgram, Signal, Talk, has_program};
 use serde_json::{Value, json};
 
 use crate::serve::support::Sandbox;
@@ -116,9 +116,9 @@ fn a_hook_that_does_not_start_delays_no_other_client() {
         let Some(lab) = Lab::new(&keys) else { return };
         let socket = lab.sandbox.base.join("s");
         let mut server = lab.traced(&["serve", "--socket", socket.to_str().unwrap(), "--trust-project"]);
-        let server = crate::serve::support::Server(server.current_dir(&lab.sandbox.project).spawn().unwrap());
-        let mut waiting = Sandbox::talk_over(&socket);
-        let mut other = Sandbox::talk_over(&socket);
+        let server = RunningProgram::start(server.current_dir(&lab.sandbox.project));
+        let mut waiting = Talk::over(&socket);
+        let mut other = Talk::over(&socket);
         waiting.ask_for("waiting", "slow");
         // The other client is answered while the first one waits, and after it.
         for _ in 0..3 {
@@ -128,7 +128,7 @@ fn a_hook_that_does_not_start_delays_no_other_client() {
         is_not_started(&waiting.next().unwrap()["payload"]["outcome"]);
         assert_eq!(other.ask("quick")["outcome"]["decision"], "deny");
         assert!(!lab.has_run());
-        server.signal("-TERM");
+        server.signal(Signal::TERM);
         drop(server);
     }
 }
@@ -162,13 +162,11 @@ fn a_bridge_answers_at_the_timeout_of_a_hook_that_does_not_start() {
 #[test]
 fn bridges_of_a_server_wait_for_no_hook_of_another_one_that_does_not_start() {
     let Some(lab) = Lab::new(&json!({})) else { return };
-    let folder = lab.sandbox.base.join("run");
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let folder = lab.sandbox.runtime_folder();
     let socket = folder.join("hookrail.sock");
     let mut server = lab.traced(&["serve", "--socket", socket.to_str().unwrap()]);
-    let server = crate::serve::support::Server(server.current_dir("/").spawn().unwrap());
-    drop(Sandbox::talk_over(&socket));
+    let server = RunningProgram::start(server.current_dir("/"));
+    drop(Talk::over(&socket));
     let ask = |tool: &str| {
         let mut command = lab.sandbox.command(Sandbox::program());
         command.args(["bridge", "claude", "--event", "PreToolUse"]).env("XDG_RUNTIME_DIR", &folder);
@@ -184,6 +182,6 @@ fn bridges_of_a_server_wait_for_no_hook_of_another_one_that_does_not_start() {
     let ran = waiting.join().unwrap();
     assert!(ran.stdout.contains("\"deny\"") && ran.stdout.contains("not started after 2000 ms"), "{ran:?}");
     assert!(!lab.has_run());
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     drop(server);
 }

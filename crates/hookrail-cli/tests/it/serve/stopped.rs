@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hookrail_testkit::wait_until;
+use hookrail_testkit::{HANG, Signal, wait_until};
 use serde_json::json;
 
-use crate::serve::support::{HANG, Sandbox};
+use crate::serve::support::Sandbox;
 
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -19,11 +19,11 @@ fn a_hook_that_denied_while_the_server_was_stopped_has_denied() {
     talk.ask_for("c", "x");
     let file = |name: &str| sandbox.project.join(name);
     assert!(wait_until(|| file("began").exists(), HANG), "the hook never started");
-    server.signal("-STOP");
+    server.signal(Signal::STOP);
     std::fs::write(file("stopped"), "").unwrap();
     assert!(wait_until(|| file("done").exists(), HANG), "the hook does not end");
     std::thread::sleep(TIMEOUT + Duration::from_millis(500));
-    server.signal("-CONT");
+    server.signal(Signal::CONT);
     let answer = talk.next().unwrap();
     assert_eq!(answer["payload"]["outcome"]["decision"], "deny", "{answer}");
     assert_eq!(answer["payload"]["outcome"]["reason"], "in time", "{answer}");

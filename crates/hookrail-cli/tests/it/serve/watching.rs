@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::io::{BufReader, Read as _, Write as _};
 use std::process::Command;
 
+use hookrail_testkit::{HANG, RunningProgram, Signal, Talk};
 use serde_json::json;
 
-use crate::serve::support::{HANG, Sandbox, Server, Talk};
+use crate::serve::support::Sandbox;
 
 /// Runs a command in a user namespace of its own in which a limit of inotify is used up. Nothing outside of it is
 /// affected.
@@ -34,7 +35,7 @@ fn without_inotify_configuration_is_polled_and_that_is_reported() {
         let own = ["-Ur", "sh", "-c", EXHAUSTED, limit, Sandbox::program().to_str().unwrap()].map(OsStr::new);
         let args = ["--stdio", "--trust-project", "--metrics", "127.0.0.1:0"];
         let (mut server, mut talk) = Sandbox::talk_to(sandbox.serve_with("unshare", &own, &args));
-        let mut log = BufReader::new(server.0.stderr.take().unwrap());
+        let mut log = BufReader::new(server.stderr.take().unwrap());
         let (address, mut told) = metrics_address(&mut log);
         assert_eq!(talk.message(), "first");
         sandbox.edit("echo second");
@@ -47,7 +48,7 @@ fn without_inotify_configuration_is_polled_and_that_is_reported() {
             "{metrics}"
         );
         talk.finish();
-        server.0.wait().unwrap();
+        server.wait().unwrap();
         log.read_to_string(&mut told).unwrap();
         assert!(told.contains("WARN") && told.contains("configuration cannot be watched"), "{limit}: {told}");
     }
@@ -94,7 +95,7 @@ fn a_revoked_grant_is_gone_for_the_next_event_also_without_watching() {
 #[test]
 fn without_watching_a_changed_file_changes_nothing() {
     let sandbox = Sandbox::with_user_hook("echo first");
-    let (_server, mut talk): (Server, Talk) = sandbox.on_stdio(&["--no-watch"]);
+    let (_server, mut talk): (RunningProgram, Talk) = sandbox.on_stdio(&["--no-watch"]);
     assert_eq!(talk.message(), "first");
     sandbox.edit("echo second");
     for _ in 0..5 {
@@ -224,7 +225,7 @@ fn a_source_that_is_removed_stays_in_force_until_that_is_accepted() {
     let told = || talk.hello()["kept"].to_string().contains("settings.json");
     assert!(hookrail_testkit::wait_until(told, HANG), "the removal is not noticed");
     until_reason(&mut talk, "guarded");
-    server.signal("-HUP");
+    server.signal(Signal::HUP);
     let gone = || talk.ask("x")["outcome"]["decision"].is_null();
     assert!(hookrail_testkit::wait_until(gone, HANG), "the removal is not accepted");
     assert_eq!(talk.hello()["kept"], json!([]));
@@ -235,7 +236,7 @@ fn a_system_layer_that_cannot_be_used_is_no_success_and_not_ready() {
     let sandbox = Sandbox::with_hook("true");
     write(&sandbox, "system.json", "{ broken");
     let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
-    let (address, _) = metrics_address(&mut BufReader::new(server.0.stderr.take().unwrap()));
+    let (address, _) = metrics_address(&mut BufReader::new(server.stderr.take().unwrap()));
     talk.ask_for("c", "x");
     assert_eq!(talk.next_error(), "system_unusable");
     assert_eq!(talk.hello()["systemUnusable"], true);

@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use hookrail_testkit::OtlpReceiver;
+use hookrail_testkit::{OtlpReceiver, SilentCollector};
 
-use crate::telemetry::support::{Sandbox, SilentCollector};
+use crate::telemetry::support::Sandbox;
 
 #[test]
 fn nothing_is_exported_unless_the_user_says_so() {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use hookrail_testkit::{OtlpReceiver, ProgramOutput, has_program};
+use hookrail_testkit::{OtlpReceiver, PARENT, ProgramOutput, SilentCollector, TRACE, has_program};
 use serde_json::{Value, json};
 
-use crate::telemetry::support::{PARENT, Sandbox, SilentCollector, TRACE};
+use crate::telemetry::support::Sandbox;
 
 fn named<'v>(values: &'v [Value], name: &str) -> &'v Value {
     values.iter().find(|value| value["name"] == name).unwrap_or_else(|| panic!("no {name} in {values:?}"))
@@ -119,7 +119,7 @@ fn commands_that_end_at_once_never_connect() {
 #[test]
 fn a_collector_that_is_away_or_silent_delays_the_end_no_longer_than_the_limit() {
     let silent = SilentCollector::new();
-    let away = SilentCollector::new().endpoint;
+    let away = SilentCollector::absent();
     for (endpoint, shown) in [
         (&silent.endpoint, "warning: telemetry: the collector did not answer in time; 3 records dropped\n"),
         (&away, "warning: telemetry: the collector cannot be reached: "),

@@ -1,11 +1,9 @@
-//! A project with a guard of the user, a configuration, and a collector that only counts connections.
+//! A project with a guard of the user, and a configuration.
 
-use std::io::ErrorKind;
-use std::net::TcpListener;
 use std::ops::Deref;
 use std::process::Command;
 
-use hookrail_testkit::{ProgramOutput, TestProject};
+use hookrail_testkit::{ProgramOutput, TestProject, enabled_hooks, traceparent};
 use serde_json::{Value, json};
 
 pub(crate) struct Sandbox {
@@ -20,16 +18,12 @@ impl Deref for Sandbox {
     }
 }
 
-pub(crate) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-pub(crate) const PARENT: &str = "00f067aa0ba902b7";
-
 impl Sandbox {
     /// A project, and a guard of the user that denies every tool call.
     pub(crate) fn new() -> Self {
         let place = TestProject::new();
         let guard = json!({"type": "command", "name": "guard", "command": "echo 'the reason is a secret' >&2; exit 2"});
-        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [guard]}]}});
-        place.write_home(".llxprt/settings.json", settings.to_string());
+        place.write_home(".llxprt/settings.json", enabled_hooks(&json!({"BeforeTool": [{"hooks": [guard]}]})));
         Self { place }
     }
 
@@ -76,33 +70,6 @@ impl Sandbox {
 fn request() -> Value {
     let input = json!({"session_id": "s1", "tool_name": "write_file", "tool_call_id": "c1",
         "tool_input": {"path": "the input is a secret"}});
-    let traceparent = format!("00-{TRACE}-{PARENT}-01");
     json!({"type": "HOOK_EXECUTION_REQUEST",
-        "payload": {"eventName": "BeforeTool", "input": input, "traceparent": traceparent}})
-}
-
-/// A collector that never answers.
-pub(crate) struct SilentCollector {
-    listener: TcpListener,
-    pub(crate) endpoint: String,
-}
-
-impl SilentCollector {
-    pub(crate) fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        Self { listener, endpoint }
-    }
-
-    /// Whether a program has connected. The kernel completes connections by itself, so that one that was made is here.
-    pub(crate) fn was_reached(&self) -> bool {
-        match self.listener.accept() {
-            Ok(_) => true,
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::WouldBlock);
-                false
-            }
-        }
-    }
+        "payload": {"eventName": "BeforeTool", "input": input, "traceparent": traceparent()}})
 }

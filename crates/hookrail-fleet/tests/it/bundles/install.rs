@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use crate::bundles::support::{Fleet, Wanted, is_root, source};
+use hookrail_testkit::is_root;
+
+use crate::bundles::support::{Fleet, Wanted, source};
 use hookrail_fleet::install::{ApplyEnd, InstalledBundles};
 use hookrail_fleet::signature::{self, Password};
 use hookrail_fleet::status::{Condition, read_status};

@@ -131,12 +131,6 @@ fn new_manifest(wanted: &Wanted) -> NewManifest {
     }
 }
 
-/// Whether this process runs as root, who can give files away.
-pub(crate) fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
-}
-
 pub(crate) fn source(folder: &Path) -> SourceLocation {
     SourceLocation::Folder(folder.to_owned())
 }

@@ -16,6 +16,7 @@ use hookrail_fleet::places::FleetPlaces;
 use hookrail_fleet::servers::{Admission, MemberRole, Members, TenantMember};
 use hookrail_fleet::signature::{self, NewKeys, Password};
 use hookrail_fleet::source::{SignedManifest, SourceError, archive_name, fetch_object, fetch_signed_manifest};
+use hookrail_testkit::RunningProgram;
 
 use crate::nats::bundles::{Publisher, version};
 use crate::nats::support::{Cluster, append};
@@ -357,7 +358,7 @@ async fn enroll_many(cluster: &Cluster, count: usize) -> Vec<FleetMember> {
 
 /// A machine that is a process with folders of its own: `hookrail fleet watch`.
 struct MachineProcess {
-    child: std::process::Child,
+    _program: RunningProgram,
     places: FleetPlaces,
 }
 
@@ -368,7 +369,8 @@ impl MachineProcess {
         let root = publisher.cluster.place.path(&format!("machines/{name}"));
         let program = std::env::var_os("HOOKRAIL_PROGRAM").expect("the script names the program");
         let log = std::fs::File::create(root.join("watch.log")).unwrap();
-        let child = std::process::Command::new(program)
+        let mut command = std::process::Command::new(program);
+        command
             .args(["fleet", "watch"])
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -376,20 +378,11 @@ impl MachineProcess {
             .env("HOOKRAIL_FLEET_ROOT", &root)
             .stdin(std::process::Stdio::null())
             .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        Self { child, places }
+            .stderr(log);
+        Self { _program: RunningProgram::start(&mut command), places }
     }
 
     fn version(&self) -> Option<u64> {
         version(&self.places)
-    }
-}
-
-impl Drop for MachineProcess {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -5,7 +5,6 @@
 mod worker;
 
 use std::path::Path;
-use std::time::Duration;
 
 use hookrail::hook::Trust;
 use hookrail::sources::SourceKind;
@@ -15,9 +14,6 @@ use hookrail::{Environment, Event, EventKind, Hook, HookSystem};
 use crate::common::{hook, json};
 
 const KIND: EventKind = EventKind::BeforeTool;
-
-/// Ends a test that hangs; far longer than anything here takes.
-const HANG: Duration = Duration::from_secs(30);
 
 fn environment() -> Environment {
     [("PATH", "/usr/bin:/bin")].into_iter().collect()

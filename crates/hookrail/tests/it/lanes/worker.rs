@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use hookrail::hook::ProcessLifetime;
 use hookrail::process::OutputLimits;
 use hookrail::{Hook, HookSystem, OnFailure, Outcome};
-use hookrail_testkit::{process_state, wait_until};
+use hookrail_testkit::{HANG, Signal, process_state, send_signal, wait_until};
 
-use super::{HANG, call, command, environment, system};
+use super::{call, command, environment, system};
 
 /// A worker that answers its process number; what it does before an answer is up to the test. The number of the question
 /// is in `id`, and `answer TEXT` answers with a message.
@@ -207,8 +207,7 @@ fn one_that_died_between_events_is_replaced_without_a_failure() {
     let system = system(dir.path(), [worker(dir.path(), "")]);
     message(&fire(&system));
     let first = started(dir.path())[0];
-    let killed = std::process::Command::new("kill").args(["-9", &first.to_string()]).status().unwrap();
-    assert!(killed.success());
+    send_signal(first, Signal::KILL);
     assert!(wait_until(|| !matches!(process_state(first), Some('R' | 'S' | 'D')), HANG));
     assert_ne!(message(&fire(&system)), first.to_string());
 }

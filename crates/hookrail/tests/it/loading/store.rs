@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hookrail::outcome::Refusal;
 use hookrail::{Code, Event, EventKind};
+use hookrail_testkit::is_root;
 
 use crate::loading::world::{World, says};
 
@@ -70,10 +71,6 @@ fn damages() -> Vec<Damage> {
     }
     DAMAGES_BY_ROOT.iter().for_each(|(how, ..)| eprintln!("skipped without root: a store {how}"));
     DAMAGES.to_vec()
-}
-
-fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0)
 }
 
 #[test]
