@@ -25,8 +25,8 @@ use crate::trust::{Digest, FilePlaces, NamesakeCounter};
 #[derive(Debug, Default)]
 pub struct Snapshot {
     hooks: Vec<Arc<Hook>>,
-    /// By the number of the event: the dialects that have hooks for it. A list and not a map, because every plan looks
-    /// here.
+    /// By the number of the event: the dialects that have hooks for it, in their order. A list and not a map, because every
+    /// plan looks here.
     by_event: Vec<Vec<(DialectId, Subscribers)>>,
     diagnostics: Vec<Diagnostic>,
     pub(crate) policy: Policy,
@@ -210,6 +210,9 @@ impl Snapshot {
                     }
                 }
             }
+        }
+        for by_dialect in &mut by_event {
+            by_dialect.sort_by_key(|(dialect, _)| *dialect);
         }
         let is_rule = |hook: &&Arc<Hook>| matches!(hook.action, Action::Rule(_));
         let takes_part = |hook: &Hook, event: EventKind| events_of(hook).any(|other| other == event);
@@ -500,6 +503,12 @@ impl Snapshot {
         let by_dialect = self.by_event.get(event as usize)?;
         let (_, subscribers) = by_dialect.iter().find(|(of, _)| *of == dialect)?;
         self.takes_part(dialect).then_some(subscribers)
+    }
+
+    /// The dialects that take part and have hooks for an event, in their order.
+    pub(crate) fn subscribed(&self, event: EventKind) -> impl Iterator<Item = DialectId> {
+        let by_dialect = self.by_event.get(event as usize).into_iter().flatten();
+        by_dialect.map(|(dialect, _)| *dialect).filter(|dialect| self.takes_part(*dialect))
     }
 
     fn takes_part(&self, dialect: DialectId) -> bool {

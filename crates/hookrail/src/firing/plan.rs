@@ -128,14 +128,15 @@ impl Plan {
         if let (ToolMeaning::Ambiguous(_), Some(table)) = (tool, snapshot.tools.table()) {
             plan.notes.push(ambiguous(table, &event.text("tool_name").unwrap_or_default()));
         }
-        for dialect in DialectId::ORDER {
+        for dialect in snapshot.subscribed(event.kind()) {
             plan.add_part(snapshot, &unplanned.input, dialect);
             plan.add_other_parts(snapshot, &unplanned.input, dialect);
         }
-        let rules = &unplanned.input.rules;
-        plan.diagnostics.extend(rules.findings.iter().cloned());
-        for planned in plan.parts.iter_mut().chain(&mut plan.shadow).flat_map(|part| &mut part.hooks) {
-            planned.rule = rules.of_hook(&planned.hook).cloned();
+        if let Some(rules) = unplanned.input.rules() {
+            plan.diagnostics.extend(rules.findings.iter().cloned());
+            for planned in plan.parts.iter_mut().chain(&mut plan.shadow).flat_map(|part| &mut part.hooks) {
+                planned.rule = rules.of_hook(&planned.hook).cloned();
+            }
         }
         // Only for a guard that knows other tools an unknown one gets further names of its arguments.
         if matches!(tool, ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_)) && !plan.is_a_guard_reached() {
@@ -180,10 +181,14 @@ impl Plan {
 
     /// Adds the hooks that know only file tools if the tool is a patch, and those that know only patches if it is a file tool.
     fn add_other_parts(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
+        let others = input.subjects_otherwise(snapshot, dialect);
+        if others.is_empty() {
+            return;
+        }
         let mut files: Vec<PlannedHook> = Vec::new();
         let mut shadow: Vec<PlannedHook> = Vec::new();
         let all = input.is_known_otherwise(snapshot, dialect);
-        for Otherwise { about, tool, subject } in input.subjects_otherwise(snapshot, dialect) {
+        for Otherwise { about, tool, subject } in others {
             let selected = self.select(snapshot, input, dialect, subject.as_ref());
             match about {
                 AskedAbout::EachFile => {
@@ -267,6 +272,10 @@ impl Plan {
     }
 
     fn push_parts(&mut self, dialect: DialectId, about: AskedAbout, selected: Selected<'_>) {
+        // Most hooks are about something else than most events.
+        if selected.planned.is_empty() && selected.shadow.is_empty() {
+            return;
+        }
         for only in without_duplicates(&selected.shadow, |_, _| {}) {
             let stage = dialect.contract().stage(self.event, &[&only.hook]);
             self.shadow.push(PartPlan { dialect, stage, about, hooks: vec![only] });

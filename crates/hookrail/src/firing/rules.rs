@@ -40,6 +40,10 @@ pub(crate) struct MatchedRules {
 impl MatchedRules {
     /// Judges the rules for an event.
     pub(crate) fn of(snapshot: &Snapshot, event: &Event, purpose: Purpose) -> Self {
+        let rules = snapshot.rules(event.kind());
+        if rules.is_empty() && snapshot.conditional(event.kind()).next().is_none() {
+            return Self::default();
+        }
         let known = OnceCell::new();
         let facts = || {
             let settings = snapshot.rule_settings.as_ref()?;
@@ -53,7 +57,6 @@ impl MatchedRules {
         };
         let unmet = snapshot.conditional(event.kind()).filter(|hook| !is_met(hook)).cloned().collect();
         let mut matched = Self { unmet, ..Self::default() };
-        let rules = snapshot.rules(event.kind());
         let Some(settings) = snapshot.rule_settings.as_ref().filter(|_| !rules.is_empty()) else { return matched };
         let Some(facts) = facts() else { return matched };
         for hook in rules {

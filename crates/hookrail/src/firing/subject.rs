@@ -33,12 +33,14 @@ pub(super) struct PlanInput {
     pub(super) event: EventKind,
     /// Whether every dialect takes part in this occurrence of the event.
     for_all: bool,
-    /// The text that each dialect's matchers are compared with, in the order of the dialects. One is kept with every
-    /// plan, so it holds nothing that can be found again.
-    subjects: [Option<Box<str>>; DialectId::ORDER.len()],
+    /// The text that matchers are compared with, if there are any. One is kept with every plan, so it holds nothing that can be
+    /// found again.
+    text: Option<Box<str>>,
+    /// The dialects whose matchers are compared with another text.
+    other_texts: Vec<(DialectId, Box<str>)>,
     tool: ToolMeaning,
-    /// The rules that match.
-    pub(super) rules: MatchedRules,
+    /// The rules that match; nothing if there is nothing to say about rules.
+    rules: Option<Box<MatchedRules>>,
 }
 
 /// What the matchers of one dialect are compared with.
@@ -149,18 +151,31 @@ pub(super) fn ambiguous(table: &ToolTable, name: &str) -> Diagnostic {
 
 impl PlanInput {
     pub(super) fn new(snapshot: &Snapshot, event: &Event, tool: ToolMeaning, rules: MatchedRules) -> Self {
-        let subject = |dialect: DialectId| {
-            snapshot.subscribers(event.kind(), dialect)?;
-            let field = event.kind().spec().matched_on(dialect)?;
-            Some(dialect.contract().matcher_subject(event, field).into_boxed_str())
-        };
-        Self { event: event.kind(), for_all: event.is_for_all(), subjects: DialectId::ORDER.map(subject), tool, rules }
+        let mut text: Option<Box<str>> = None;
+        let mut other_texts = Vec::new();
+        for dialect in snapshot.subscribed(event.kind()) {
+            let Some(field) = event.kind().spec().matched_on(dialect) else { continue };
+            let compared = dialect.contract().matcher_subject(event, field).into_boxed_str();
+            match &text {
+                None => text = Some(compared),
+                Some(text) if *text == compared => {}
+                Some(_) => other_texts.push((dialect, compared)),
+            }
+        }
+        let rules = (!rules.is_empty()).then(|| Box::new(rules));
+        Self { event: event.kind(), for_all: event.is_for_all(), text, other_texts, tool, rules }
+    }
+
+    /// The rules that match, if there is anything to say about rules.
+    pub(super) fn rules(&self) -> Option<&MatchedRules> {
+        self.rules.as_deref()
     }
 
     /// Whether a hook is a rule that does not match, or has a condition that does not hold.
     pub(super) fn is_unmet(&self, hook: &Arc<Hook>) -> bool {
-        let is_unmatched_rule = || matches!(hook.action, Action::Rule(_)) && self.rules.of_hook(hook).is_none();
-        self.rules.excludes(hook) || is_unmatched_rule()
+        let is_matched = || self.rules().is_some_and(|rules| rules.of_hook(hook).is_some());
+        let is_excluded = self.rules().is_some_and(|rules| rules.excludes(hook));
+        is_excluded || matches!(hook.action, Action::Rule(_)) && !is_matched()
     }
 
     /// Whether the dialect takes part in this occurrence of the event.
@@ -175,9 +190,9 @@ impl PlanInput {
 
     /// The text that the dialect's matchers are compared with; nothing if its hooks for the event have no matchers.
     pub(super) fn subject_for<'a>(&'a self, snapshot: &'a Snapshot, dialect: DialectId) -> Option<Subject<'a>> {
+        let other = self.other_texts.iter().find(|(other, _)| *other == dialect).map(|(_, text)| &**text);
+        let text = other.or(self.text.as_deref())?;
         let field = self.event.spec().matched_on(dialect)?;
-        let mut subjects = DialectId::ORDER.into_iter().zip(&self.subjects);
-        let text = subjects.find_map(|(other, text)| text.as_deref().filter(|_| other == dialect))?;
         let tools = &snapshot.tools;
         let in_dialect = if field == TOOL_NAME { tools.name_in(dialect, text, self.tool) } else { None };
         let in_table = match self.tool {

@@ -4,7 +4,7 @@
 //! and again. The plan of a text that occurs twice is cached in a slot that is chosen by a hash of the text, so the
 //! number of plans is bounded for any names. A new configuration starts with an empty cache.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use hookrail_spawn::lock_mutex;
 
@@ -127,17 +127,26 @@ fn fingerprint(event: EventKind, text: &str) -> u64 {
     text.bytes().fold(start, |number, byte| (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The text of the only field that the matchers of all dialects are compared with; nothing if there are several such
-/// fields, or if the text is too long to be cached or contains escapes.
+/// By the number of the event: the only field that the matchers of dialects are compared with, and nothing if there are several.
+/// The empty name is that of no field.
+static DECIDING_FIELDS: LazyLock<Box<[Option<&'static str>]>> =
+    LazyLock::new(|| EventKind::all().map(deciding_field).collect());
+
+fn deciding_field(event: EventKind) -> Option<&'static str> {
+    let mut fields = DialectId::ORDER.into_iter().filter_map(|dialect| event.spec().matched_on(dialect));
+    let field = fields.next().unwrap_or_default();
+    fields.all(|other| other == field).then_some(field)
+}
+
+/// The text of that field; nothing if it is too long to be cached or contains escapes, or if something else decides too.
 fn deciding_text(event: &Event) -> Option<&str> {
     // A plan also depends on whether every dialect takes part. An event in which some do not is too rare to be cached.
     if !event.is_for_all() {
         return None;
     }
-    let spec = event.kind().spec();
-    let mut fields = DialectId::ORDER.into_iter().filter_map(|dialect| spec.matched_on(dialect));
-    let Some(field) = fields.next() else { return Some("") };
-    if fields.any(|other| other != field) {
+    let field = DECIDING_FIELDS.get(event.kind() as usize).copied()??;
+    // Some dialects add the server to a tool's name, and look for the type of a sub-agent in several fields.
+    if field == "agent" || event.field("mcp_context").is_some() {
         return None;
     }
     let text = event.field(field).map_or(Some(""), Json::plain_str)?;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::common::{drive_snapshot, exited, hook, module_end, module_hook, plugin_hook, stdin, tool_call};
+use crate::granting::World;
 use hookrail::hook::GroupOrder;
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::Snapshot;
 use hookrail::process::{PlannedRun, RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
-use hookrail::{DialectId, EventKind, Hook, Outcome, ToolNames};
+use hookrail::{DialectId, Event, EventKind, Hook, Json, Outcome, ToolNames};
 use pretty_assertions::assert_eq;
 use serde_json::json as value;
 
@@ -252,4 +253,23 @@ fn a_guard_is_asked_again_in_all_aliases_about_what_a_later_dialect_wrote() {
     });
     assert_eq!(judged, [value!("a"), value!("/etc/passwd")]);
     assert!(outcome.is_denied());
+}
+
+#[test]
+fn the_plan_of_a_tool_is_not_that_of_a_tool_of_another_server_with_the_same_name() {
+    let world = World::empty();
+    let guards = |matcher: &str| value!([{"matcher": matcher, "hooks": [{"type": "command", "command": "exit 2"}]}]);
+    let settings = value!({"hooks": {"PreToolUse": guards("mcp__prod__.*"), "SubagentStart": guards("writer")}});
+    world.write("home/.claude/settings.json", &settings.to_string());
+    std::fs::create_dir_all(world.path("project")).unwrap();
+    let system = world.builder().enable_dialect(DialectId::Claude).build();
+    let planned = |event: Event| system.explain(&event).hooks().count();
+    let call = |server: &str| {
+        let context = Json::of(&value!({"server_name": server, "tool_name": "query"})).unwrap();
+        system.event(EventKind::BeforeTool).with_text("tool_name", "query").with("mcp_context", context)
+    };
+    // The plan of the second event is the one that may be kept.
+    assert_eq!(["test", "test", "prod", "test"].map(|server| planned(call(server))), [0, 0, 1, 0]);
+    let start = |agent: &str| system.event(EventKind::SubagentStart).with_text("agent_type", agent);
+    assert_eq!(["reader", "reader", "writer"].map(|agent| planned(start(agent))), [0, 0, 1]);
 }
