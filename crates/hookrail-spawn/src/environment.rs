@@ -4,6 +4,7 @@
 //! a host's process cannot do that at an arbitrary moment without a race
 //! against the host's own `setenv`.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::Arc;
@@ -123,6 +124,16 @@ impl Environment {
         self.entries.iter().map(|entry| (entry.name(), entry.value()))
     }
 
+    /// Returns this environment with the value that is returned for each variable; one without a value is left out.
+    #[must_use]
+    pub fn with_values<'v>(&'v self, mut value: impl FnMut(&'v OsStr, &'v OsStr) -> Option<Cow<'v, OsStr>>) -> Self {
+        let change = |known: &'v Arc<EnvironmentVariable>| match value(known.name(), known.value())? {
+            same if *same == *known.value() => Some(Arc::clone(known)),
+            other => Some(Arc::new(EnvironmentVariable::new(known.name(), &other))),
+        };
+        Self { entries: self.entries.iter().filter_map(change).collect() }
+    }
+
     fn set(&mut self, name: &OsStr, value: &OsStr) {
         // Windows has variables such as `=C:`, so a `=` is allowed as the first character.
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
@@ -167,6 +178,18 @@ mod tests {
         let environment = Environment::from_iter([("A", "1"), ("B", "2"), ("A", "3")]);
         let entries: Vec<_> = environment.iter().collect();
         assert_eq!(entries, [(OsStr::new("A"), OsStr::new("3")), (OsStr::new("B"), OsStr::new("2"))]);
+    }
+
+    #[test]
+    fn values_are_changed_in_their_places_and_others_stay_shared() {
+        let environment = Environment::from_iter([("A", "1"), ("B", "2"), ("C", "3")]);
+        let changed = environment.with_values(|name, value| match name.to_str() {
+            Some("A") => None,
+            Some("B") => Some(OsStr::new("4").into()),
+            _ => Some(value.into()),
+        });
+        assert_eq!(changed, Environment::from_iter([("B", "4"), ("C", "3")]));
+        assert!(std::sync::Arc::ptr_eq(&changed.entries[1], &environment.entries[2]));
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub use ledger::RunLedger;
 pub use lock::lock_mutex;
 pub use memory::{give_back_free_memory, give_back_large_blocks, share_one_heap};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
-pub use run::{ChildResult, run};
+pub use run::{ChildResult, prepare_to_start, run};
 pub use run_id::run_id;
 pub use runtime::{require_threads, run_blocking, start_runtime};
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};

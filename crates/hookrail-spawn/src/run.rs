@@ -71,6 +71,12 @@ const HAND_OVER_PAUSE: Duration = Duration::from_millis(5);
 /// The longest timeout. Added to the current time it is still a valid instant.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
+/// Prepares to start children from this thread, for a program that is about to start its first one and has something else to do
+/// until then. The thread must not restrict itself afterwards: its children would not inherit that.
+pub fn prepare_to_start() {
+    sys::prepare();
+}
+
 /// Starts the command, writes its stdin, reads its output, and returns how it ended.
 ///
 /// At the deadline or on cancellation the result is returned at once, with

@@ -40,7 +40,7 @@ use crate::error::SpawnError;
 pub(crate) use child::Child;
 pub(crate) use pipe::{AfterInput, OutputPipe, StdinPipe};
 pub(crate) use start_error::resource_error;
-pub(crate) use starting::Starting;
+pub(crate) use starting::{Starting, prepare};
 
 use exec_arguments::ExecArguments;
 use pipe::ChildPipeEnds;

@@ -102,6 +102,9 @@ impl Starting {
     }
 }
 
+/// Does nothing: children are started on the thread of the caller.
+pub(crate) fn prepare() {}
+
 /// Starts the command once. Nothing was written to its stdin.
 pub(crate) fn start(command: &ChildCommand) -> Starting {
     Starting(Some(started(command)))

@@ -131,7 +131,9 @@ pub mod host {
 /// Where configuration was read, and whether it could be used.
 pub mod sources {
     pub use crate::config::source::{Location, Origin, SourceKind};
-    pub use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
+    pub use crate::config::user_folders::{
+        UserFolderFault, UserFolderProblem, user_folder_problems, user_folder_variables,
+    };
     pub use crate::config::{
         Document, KeptReason, KeptSource, PlacedKey, PlacedValue, ReadProblem, SyntaxFault, UnusableSource, ValueShape,
         explain_syntax, is_want_of_resources, nearest, one_of, read_file, without_dots,

@@ -20,7 +20,7 @@ use std::time::Duration;
 use hookrail::hook::SandboxProfile;
 use hookrail::module::Capabilities;
 use hookrail::process::{OutputLimits, RunLimits};
-use hookrail::sources::{Location, user_folder_problems};
+use hookrail::sources::{Location, user_folder_problems, user_folder_variables};
 use hookrail::tools::ToolUse;
 use hookrail::{Builder, Code, Diagnostic, DialectId, OnFailure, Protect};
 use hookrail_bridge::tools;
@@ -117,7 +117,7 @@ pub fn user_file() -> Option<PathBuf> {
 
 /// Returns the path of the user's file, unless it lies in the project, which must not configure this program as its user does.
 pub fn user_file_for(project: &Path) -> Option<PathBuf> {
-    let environment = std::env::vars_os().collect();
+    let environment = user_folder_variables().filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
     let problems = user_folder_problems(&environment, project);
     let is_unusable = |folder: &Path| problems.iter().any(|problem| problem.value == folder);
     user_file().filter(|file| !file.ancestors().any(is_unusable))

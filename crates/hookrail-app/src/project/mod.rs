@@ -151,8 +151,7 @@ impl Project {
 
     /// Fails if a module that was named on the command line cannot be used: it may be a guard.
     pub fn require_modules(system: &HookSystem) -> Result<()> {
-        let unusable = system.configuration().unusable;
-        match unusable.iter().find(|source| source.kind == SourceKind::Option) {
+        match system.snapshot().unusable_sources().iter().find(|source| source.kind == SourceKind::Option) {
             Some(source) => {
                 let message = format!("the module `{}` cannot be used: {}", source.path.display(), source.problem);
                 Err(Failure::new(message).hint("fix the module, or omit `--hook`"))

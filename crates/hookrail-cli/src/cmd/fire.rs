@@ -42,6 +42,9 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
         return Err(failure);
     }
+    if system.has_hooks_for(event.kind()) {
+        hookrail_spawn::prepare_to_start();
+    }
     let runtime = hookrail_app::runtime::runtime()?;
     let exit = runtime.block_on(async {
         if journal.is_some() {
@@ -50,16 +53,27 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         let is_shown = !args.event.json && verbosity::is_detailed();
         let detail = if is_shown { Detail::Everything } else { Detail::Summary };
         let mut interrupts = firing::listen()?;
-        let mut fired = match &asked {
-            Some(asked) => firing::fire_as_agent(&system, asked, &mut interrupts, detail).await,
-            None => firing::fire(&system, event, &mut interrupts, detail).await,
+        let named = event.clone();
+        let fired = async {
+            match &asked {
+                Some(asked) => firing::fire_as_agent(&system, asked, &mut interrupts, detail).await,
+                None => firing::fire(&system, event, &mut interrupts, detail).await,
+            }
         };
+        // What is shown beside the outcome is looked for while the hooks run.
+        let found = async {
+            tokio::task::yield_now().await;
+            if args.event.json {
+                system.find_versions(&named);
+            }
+            foreign_hooks::diagnostics(project.root())
+        };
+        let (mut fired, foreign) = tokio::join!(fired, found);
         fired.event.explain(&system, fields);
         if args.event.json {
             fired.event.outcome.report_loading(&system.snapshot());
         }
         fired.event.advise(&system);
-        let foreign = foreign_hooks::diagnostics(project.root());
         let printed = if args.event.json {
             fired.event.outcome.diagnostics.extend(foreign);
             let document = outcome_document(&fired.event.outcome);

@@ -43,6 +43,12 @@ thread_local! {
     }));
 }
 
+/// Starts a thread for the children of this one before it is needed.
+pub(crate) fn prepare() {
+    // If it cannot be started, the first child asks for one again.
+    let _ = QUEUE.try_with(|queue| queue.0.add_thread());
+}
+
 /// A child that is being started. Dropping it gives it up: the child is killed, whether it runs already or not.
 #[derive(Debug)]
 pub(crate) struct Starting {

@@ -56,9 +56,10 @@ pub(crate) fn list_entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
 /// Every path to watch so that a change of one of these paths is noticed: the path, every link on the way to it inside
 /// these roots, and the targets of the links. Links above the roots are not followed: watching their targets would
 /// report changes of unrelated folders.
-pub(crate) fn with_links(paths: &BTreeSet<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
+pub(crate) fn with_links(paths: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
     const MOST_LINKS: usize = 32;
-    let mut watched = paths.clone();
+    let paths: BTreeSet<&PathBuf> = paths.iter().collect();
+    let mut watched: BTreeSet<PathBuf> = paths.iter().copied().cloned().collect();
     let mut links: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
     for path in paths {
         let mut waiting = vec![path.clone()];

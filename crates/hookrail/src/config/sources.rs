@@ -124,8 +124,8 @@ pub(crate) struct SourceStore {
 /// What a load found out about its sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceReport {
-    /// Everything that was read or looked for.
-    pub(crate) looked_at: BTreeSet<PathBuf>,
+    /// Everything that was read or looked for; what was looked for twice is there twice.
+    pub(crate) looked_at: Vec<PathBuf>,
     /// The folders in which links are followed: the project and the user's home.
     pub(crate) roots: Vec<PathBuf>,
     /// The text in force of each source.
@@ -164,7 +164,7 @@ impl<'s> SourceReader<'s> {
 
     /// Records a path whose change matters to this load.
     pub(crate) fn look_at(&mut self, path: &Path) {
-        self.report.looked_at.insert(path.to_owned());
+        self.report.looked_at.push(path.to_owned());
     }
 
     /// Reads a source. What is wrong with its current state goes to `found`; if it was good before, that version is

@@ -16,6 +16,11 @@ fn further_variables() -> impl Iterator<Item = &'static str> {
 
 const HOME: &str = "HOME";
 
+/// The variables that [`user_folder_problems`] looks at.
+pub fn user_folder_variables() -> impl Iterator<Item = &'static str> {
+    [HOME].into_iter().chain(further_variables())
+}
+
 /// A variable that does not lead to a folder of the user. As a text it is a sentence without its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFolderProblem {

@@ -418,6 +418,12 @@ impl Snapshot {
         self.tools.table()
     }
 
+    /// The sources that exist, cannot be used and have no earlier version.
+    #[must_use]
+    pub fn unusable_sources(&self) -> &[UnusableSource] {
+        &self.sources.unusable
+    }
+
     /// Every hook, in order.
     #[must_use]
     pub fn hooks(&self) -> &[Arc<Hook>] {

@@ -5,6 +5,7 @@
 //! part of every guard, so hooks do not inherit them. A hook of the project searches the project's programs after all others,
 //! and has the variables if it is open-ended: its grant says that it runs more of the project than it names.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -67,14 +68,13 @@ impl ProjectShare {
         let path = environment.get(SEARCH_PATH).unwrap_or(DEFAULT_SEARCH_PATH.as_ref());
         let (outside, programs) = folders.divide(path);
         let mut share = Self { programs, variables: Vec::new() };
-        let keep = |(name, value): (&OsStr, &OsStr)| {
+        let kept = environment.with_values(|name, value| {
             let kept = without_project(name.to_str().unwrap_or_default(), value, &folders);
             if kept.as_deref() != Some(value) {
                 share.variables.push((name.to_owned(), value.to_owned()));
             }
-            kept.map(|kept| (name.to_owned(), kept))
-        };
-        let kept: Environment = environment.iter().filter_map(keep).collect();
+            kept
+        });
         (kept.with(SEARCH_PATH, joined(&outside)), share)
     }
 
@@ -95,12 +95,12 @@ impl ProjectShare {
 }
 
 /// The value of a variable without what names places of the project; nothing if that is all of it.
-fn without_project(name: &str, value: &OsStr, project: &ProjectFolders) -> Option<OsString> {
+fn without_project<'v>(name: &str, value: &'v OsStr, project: &ProjectFolders) -> Option<Cow<'v, OsStr>> {
     if is_word_of(OPTIONS, name) {
-        return (!options_name_project(&value.to_string_lossy(), project)).then(|| value.to_owned());
+        return (!options_name_project(&value.to_string_lossy(), project)).then_some(value.into());
     }
     if !is_word_of(PATHS, name) || value.is_empty() || project.are_none() {
-        return Some(value.to_owned());
+        return Some(value.into());
     }
     let is_outside = |path: &Path| path.is_absolute() && !project.contain(path);
     let is_kept = |part: &PathBuf| {
@@ -114,9 +114,10 @@ fn without_project(name: &str, value: &OsStr, project: &ProjectFolders) -> Optio
     };
     let parts: Vec<PathBuf> = std::env::split_paths(value).collect();
     if parts.iter().all(is_kept) {
-        return Some(value.to_owned());
+        return Some(value.into());
     }
-    std::env::join_paths(parts.iter().filter(|part| is_kept(part))).ok().filter(|kept| !kept.is_empty())
+    let kept = std::env::join_paths(parts.iter().filter(|part| is_kept(part))).ok();
+    kept.filter(|kept| !kept.is_empty()).map(Cow::from)
 }
 
 /// Whether options name a file by a relative path, or by a path in the project.

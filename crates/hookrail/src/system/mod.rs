@@ -260,6 +260,15 @@ impl HookSystem {
         Arc::new(Plan::clone(&plan).with_carried_calls(&in_force.snapshot, event))
     }
 
+    /// Finds out which versions of its hooks and of the configuration an event has, which the document of its outcome says. A
+    /// program that fires one event does this while the hooks run.
+    pub fn find_versions(&self, event: &Event) {
+        let in_force = self.snapshot().in_force();
+        for (_, planned) in self.explain(event).hooks() {
+            let _ = planned.hook.identity(&in_force.places);
+        }
+    }
+
     /// What the engine itself says about a tool call, whatever hooks answer. Most calls do not concern it.
     #[must_use]
     pub fn own_finding(&self, event: &Event) -> Option<Diagnostic> {

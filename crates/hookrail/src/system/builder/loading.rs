@@ -1,6 +1,5 @@
 //! Loads the hooks of a described system, and judges the store of grants.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -215,7 +214,7 @@ impl Settings {
     }
 
     /// What is known about the places that decide which hooks run, apart from those of agents.
-    fn known_places(&self, sources: &Sources, looked_at: &BTreeSet<PathBuf>) -> KnownPlaces {
+    fn known_places(&self, sources: &Sources, looked_at: &[PathBuf]) -> KnownPlaces {
         let store = self.trust_files();
         let store_folders: Vec<PathBuf> = store.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let named = looked_at.iter().cloned().chain(store).chain(store_folders).chain(sources.named_folders());
