@@ -75,11 +75,12 @@ fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
 
 /// Lines with the answers that are true of them: the first six letters say what they do, `Y` for something harmful; `x` behind
 /// them says that a line is harmful although its answers are unknown, and `h` that it is harmless.
-const INVENTED: [&str; 13] = [
+const INVENTED: [&str; 14] = [
     include_str!("../../../hookrail-shell/tests/it/invented/agents.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/corners.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/files.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/git.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/mixed.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/network.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/programs.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/redirects.txt"),

@@ -31,11 +31,12 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-const INVENTED: [&str; 13] = [
+const INVENTED: [&str; 14] = [
     include_str!("invented/agents.txt"),
     include_str!("invented/corners.txt"),
     include_str!("invented/files.txt"),
     include_str!("invented/git.txt"),
+    include_str!("invented/mixed.txt"),
     include_str!("invented/network.txt"),
     include_str!("invented/programs.txt"),
     include_str!("invented/redirects.txt"),

@@ -39,7 +39,9 @@ impl Evaluator<'_> {
                     self.network(NetworkHost::Registry("docker".to_owned()), call.span);
                 }
             }
-            "pull" | "push" | "search" => self.network(NetworkHost::Registry("docker".to_owned()), call.span),
+            "pull" | "push" | "search" | "manifest" => {
+                self.network(NetworkHost::Registry("docker".to_owned()), call.span)
+            }
             "cp" => self.docker_copy(rest, call),
             "save" | "export" => {
                 for file in divide(rest, "o output", "", false).values(&["o", "output"]) {

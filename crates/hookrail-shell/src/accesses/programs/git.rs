@@ -1,6 +1,6 @@
 //! `git`: its own options, and subcommands of the work tree and the repository.
 
-use super::{Call, divide};
+use super::{Call, divide, quoted};
 use crate::accesses::evaluate::Evaluator;
 use crate::accesses::options::{Arg, Divided};
 use crate::accesses::record::{Reach, Use};
@@ -579,8 +579,4 @@ pub(super) fn printed(args: &[Arg], world: &World) -> Option<Value> {
         lines = format!("{}/{TRACKED}\n", world.folder.text);
     }
     Some(Value::known(lines))
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -16,7 +16,7 @@ mod xargs;
 
 use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::{Arg, Divided, Grammar};
-use crate::resolve::World;
+use crate::resolve::{Value, World};
 use crate::syntax::Span;
 
 /// A command that a coded program runs in.
@@ -47,9 +47,6 @@ impl Evaluator<'_> {
         world: &World,
         input: &Input,
     ) -> Option<After> {
-        if !is_coded(name) {
-            return None;
-        }
         let call = Call { name, args, span, world, input };
         match name {
             "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "mksh" | "fish" | "csh" | "tcsh" => {
@@ -71,6 +68,7 @@ impl Evaluator<'_> {
             "sed" | "gsed" => self.sed(&call),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(&call),
             "dd" => self.dd(&call),
+            "env" => return self.env_string(&call),
             "ps" => self.ps(&call),
             "docker" | "podman" | "nerdctl" => self.docker(&call),
             "docker-compose" | "podman-compose" => self.docker_compose("compose", call.args, &call),
@@ -81,6 +79,34 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
+    /// `env -S TEXT ARGUMENT…`: the text is divided, and the arguments behind it go on. None without such a text.
+    fn env_string(&mut self, call: &Call<'_>) -> Option<After> {
+        let text_of = |arg: &Arg| {
+            let text = arg.text();
+            let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+            let short =
+                letters.and_then(|letters| letters.find('S').filter(|at| letters.get(..*at).is_some_and(is_flags)));
+            let long = text.strip_prefix("--split-string").filter(|rest| rest.is_empty() || rest.starts_with('='));
+            match (short, long) {
+                (Some(at), _) => Some(at + 2),
+                (None, Some(rest)) => Some(text.len() - rest.len() + usize::from(!rest.is_empty())),
+                (None, None) => None,
+            }
+        };
+        let own = call.args.iter().take_while(|arg| arg.text().starts_with('-') && arg.text() != "--");
+        let (index, offset) = own.enumerate().find_map(|(index, arg)| Some((index, text_of(arg)?)))?;
+        let attached = call.args.get(index)?.from(offset);
+        let is_attached = !attached.text().is_empty();
+        let text = if is_attached { attached } else { call.args.get(index + 1)?.clone() };
+        let behind = call.args.get(index + 1 + usize::from(!is_attached)..).unwrap_or_default();
+        let mut code = Value { text: format!("env {}", text.text()), hole: text.value.hole };
+        for arg in behind {
+            code.push(&Value { text: format!(" {}", quoted(arg.text())), hole: arg.value.hole });
+        }
+        let after = self.code(&code, call.span, call.name, vec![call.world.child()], call.input);
+        Some(After::same(call.world.clone(), after.output))
+    }
+
     /// `ps`: among its letters without a dash, `e` shows the variables of programs.
     fn ps(&mut self, call: &Call<'_>) {
         let shows =
@@ -91,6 +117,31 @@ impl Evaluator<'_> {
         };
         if call.args.iter().enumerate().any(|(index, arg)| shows(arg) && !is_value(index)) {
             self.facts.env_dump = Some(call.span);
+        }
+    }
+}
+
+/// Whether letters are options of `env` without a value.
+fn is_flags(letters: &str) -> bool {
+    letters.bytes().all(|letter| matches!(letter, b'i' | b'v' | b'0'))
+}
+
+/// A text as one word of a shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::facts::Why;
+    use crate::{Scene, accesses, parse};
+
+    #[test]
+    fn programs_with_code_of_their_own_are_known_as_such() {
+        for name in super::CODED.split(' ') {
+            let scene = Scene { project: "/w", cwd: "/w", home: "/h", surroundings: &() };
+            let found = accesses(&parse(&format!("{name} --version")), &scene);
+            assert!(found.unknown.iter().all(|unknown| unknown.why != Why::NoTable), "{name}: {:?}", found.unknown);
         }
     }
 }

@@ -69,7 +69,7 @@ impl Evaluator<'_> {
             "",
             true,
         );
-        if divided.has_any(&["dry-run"]) {
+        if divided.has_any(&["dry-run", "help", "version", "citation"]) {
             return After::same(call.world.clone(), Output::default());
         }
         let is_mark = |arg: &&Arg| matches!(arg.text(), ":::" | ":::+" | "::::");
@@ -82,7 +82,7 @@ impl Evaluator<'_> {
             operands.iter().skip(count).filter(|arg| !is_mark(arg)).map(|arg| arg.value.clone()).collect();
         if operands.iter().any(|arg| arg.text() == "::::") || items.is_empty() {
             items = match &call.input.text {
-                Some(text) if text.plain().is_some() && count == operands.len() => items_of_lines(&text.text),
+                Some(text) if !text.has_hole() && count == operands.len() => items_of_lines(&text.text),
                 _ => vec![Value::unknown(hole)],
             };
         }
