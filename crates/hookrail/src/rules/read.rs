@@ -48,7 +48,7 @@ pub(crate) struct RuleException {
     pub(crate) span: Range<usize>,
 }
 
-const RULE_KEYS: [&str; 12] = [
+pub(super) const RULE_KEYS: [&str; 12] = [
     "name",
     "description",
     "deny",
@@ -62,7 +62,7 @@ const RULE_KEYS: [&str; 12] = [
     "match-unknown",
     "enforce",
 ];
-const EXCEPTION_KEYS: [&str; 5] = ["rule", "when", "until", "once", "reason"];
+pub(super) const EXCEPTION_KEYS: [&str; 5] = ["rule", "when", "until", "once", "reason"];
 
 /// Reads a file, and tries its examples with what was said about programs.
 ///

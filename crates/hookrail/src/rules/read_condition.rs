@@ -26,7 +26,7 @@ pub(crate) const CONDITION_KEYS: [&str; 16] = [
     "event", "tool", "agent", "commands", "reads", "writes", "deletes", "touches", "executes", "network", "git",
     "flow", "env-dump", "content", "prompt", "session",
 ];
-const NOT: &str = "not";
+pub(super) const NOT: &str = "not";
 
 /// The largest regular expression that is compiled, in bytes.
 const LARGEST_REGEX: usize = 1 << 20;

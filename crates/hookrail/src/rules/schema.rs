@@ -4,6 +4,7 @@ use hookrail_shell::{Class, GitFact};
 use serde_json::{Value, json};
 
 use super::condition::CLASSES;
+use super::rule::RuleAnswer;
 use crate::event::EventKind;
 
 /// Returns the schema.
@@ -72,8 +73,7 @@ pub fn schema() -> Value {
         } },
     ] });
     let classes = CLASSES.map(Class::name);
-    let answers = ["deny", "ask", "allow", "context", "stop"];
-    let one_answer: Vec<Value> = answers.iter().map(|answer| json!({ "required": [answer] })).collect();
+    let one_answer = RuleAnswer::ALL.map(|answer| json!({ "required": [answer.name()] }));
     let rule = json!({ "type": "object", "additionalProperties": false, "required": ["name", "when"], "oneOf": one_answer, "properties": {
         "name": text("How the rule is reported, switched off and excepted from"),
         "description": text("What it is for, for people"),
@@ -116,4 +116,27 @@ pub fn schema() -> Value {
             "conditions": conditions,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::{EXCEPTION_KEYS, RULE_KEYS};
+    use super::super::read_condition::{CONDITION_KEYS, NOT};
+
+    #[test]
+    fn an_editor_knows_the_keys_that_are_read_and_no_others() {
+        let schema = super::schema();
+        for (place, read) in [
+            ("/properties/rule/items/properties", RULE_KEYS.as_slice()),
+            ("/properties/exception/items/properties", EXCEPTION_KEYS.as_slice()),
+            ("/$defs/conditions/properties", &[CONDITION_KEYS.as_slice(), &[NOT]].concat()),
+        ] {
+            let mut known: Vec<&str> =
+                schema.pointer(place).unwrap().as_object().unwrap().keys().map(String::as_str).collect();
+            let mut read = read.to_vec();
+            known.sort_unstable();
+            read.sort_unstable();
+            assert_eq!(known, read, "{place}");
+        }
+    }
 }
