@@ -40,7 +40,7 @@ impl Evaluator<'_> {
                 }
             }
             "pull" | "push" | "search" | "manifest" => {
-                self.network(NetworkHost::Registry("docker".to_owned()), call.span)
+                self.network(NetworkHost::Registry("docker".to_owned()), call.span);
             }
             "cp" => self.docker_copy(rest, call),
             "save" | "export" => {

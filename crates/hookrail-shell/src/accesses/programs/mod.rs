@@ -131,6 +131,13 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// Divides arguments by the options that have values.
+pub(super) fn divide(args: &[Arg], valued: &str, attached: &str, stops: bool) -> Divided {
+    let grammar =
+        Grammar { valued, attached, double: "", stops, before_rest: None, has_assignments: false, long_dash: false };
+    grammar.divide(args)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::facts::Why;
@@ -144,11 +151,4 @@ mod tests {
             assert!(found.unknown.iter().all(|unknown| unknown.why != Why::NoTable), "{name}: {:?}", found.unknown);
         }
     }
-}
-
-/// Divides arguments by the options that have values.
-pub(super) fn divide(args: &[Arg], valued: &str, attached: &str, stops: bool) -> Divided {
-    let grammar =
-        Grammar { valued, attached, double: "", stops, before_rest: None, has_assignments: false, long_dash: false };
-    grammar.divide(args)
 }
