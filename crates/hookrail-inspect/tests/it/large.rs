@@ -7,7 +7,7 @@ use crate::records;
 const EVENTS: u64 = 100_000;
 
 /// How many of them differ in more than their number.
-const DIFFERENT: u64 = 3_600;
+const DIFFERENT: u64 = 600;
 
 /// The longest that the page may keep the browser busy, in milliseconds.
 const LONGEST_TASK: f64 = 200.0;
