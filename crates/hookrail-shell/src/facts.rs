@@ -141,14 +141,8 @@ macro_rules! whys {
             #[must_use]
             pub fn class(self) -> Class {
                 match self {
-                    Self::Fault(kind) => match kind {
-                        FaultKind::Syntax
-                        | FaultKind::Unclosed
-                        | FaultKind::OpenHereDocument
-                        | FaultKind::ControlCharacter
-                        | FaultKind::Disagreement => Class::Unparsable,
-                        FaultKind::TooLong | FaultKind::TooDeep | FaultKind::TooSlow => Class::Bound,
-                    },
+                    Self::Fault(kind) if kind.is_limit() => Class::Bound,
+                    Self::Fault(_) => Class::Unparsable,
                     $(Self::$name => Class::$class,)*
                 }
             }
@@ -192,6 +186,7 @@ whys! {
     UserHome = "user-home", Hidden, "the home folder of another user is not known";
     OperandsFromInput = "operands-from-input", Hidden, "operands come from standard input";
     UnknownFolder = "unknown-folder", Hidden, "the folder is not known";
+    UnknownHost = "unknown-host", Hidden, "the host is not known";
     CodeFromValue = "code-from-value", Hidden, "code comes from a value that is not known";
     TransformedCode = "transformed-code", Hidden, "code on standard input was made by another command";
     EvaluatedTwice = "evaluated-twice", Hidden, "text with a substitution is evaluated a second time";
@@ -220,6 +215,8 @@ whys! {
     TooManyCommands = "too-many-commands", Bound, "there are too many commands";
     TooManyWords = "too-many-words", Bound, "there are too many words";
     TooManyStates = "too-many-states", Bound, "there are too many states to follow";
+    TooManyVariables = "too-many-variables", Bound, "there are too many variables";
+    TooManyFiles = "too-many-files", Bound, "the line makes too many files and links";
     CodeTooDeep = "code-too-deep", Bound, "code stands in code too often";
     FormNotKnown = "form-not-known", Bound, "the line is complete, and its form is not known here";
 }

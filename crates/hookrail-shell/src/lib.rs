@@ -26,7 +26,7 @@ pub use lexer::LexFault;
 pub use loose_words::{Comments, LooseWord, loose_words};
 pub use rewrite::rewrite;
 pub use syntax::{
-    Fault, FaultKind, GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Substitution, Word,
+    Fault, FaultKind, GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Sequence, Span, Substitution, Word,
 };
 pub use tokens::{Token, TokenKind, Tokens, tokens};
 pub use words::{NotPlain, PlainCommand, command_words, words};
@@ -43,7 +43,7 @@ mod resolve;
 mod tables;
 
 #[cfg(feature = "syntax")]
-pub use accesses::{CommandSurroundings, Program, Scene, accesses};
+pub use accesses::{CommandSurroundings, Scene, accesses};
 #[cfg(feature = "syntax")]
 pub use document::{
     AccessDocument, CommandDocument, ExecutedDocument, FlowDocument, HostDocument, PathDocument, SpanDocument,

@@ -85,7 +85,7 @@ impl Rewriter<'_, '_> {
 
     fn inside(&mut self, piece: &Piece) {
         match &piece.kind {
-            PieceKind::Text(_) | PieceKind::Glob(_) | PieceKind::Tilde(_) => {}
+            PieceKind::Text(_) | PieceKind::Glob(_) | PieceKind::Tilde(_) | PieceKind::Sequence(_) => {}
             PieceKind::Parameter(parameter) => self.parameter(parameter, piece.quotes),
             PieceKind::Command(code) | PieceKind::Process { code, .. } => self.code(code.code),
             PieceKind::Arithmetic(pieces) => self.pieces(pieces),

@@ -106,6 +106,8 @@ fn not_plain(piece: &Piece) -> Option<NotPlain> {
         PieceKind::Parameter(_) | PieceKind::Command(_) | PieceKind::Process { .. } | PieceKind::Arithmetic(_) => {
             Some(NotPlain::Substitution(piece.span))
         }
-        PieceKind::Glob(_) | PieceKind::Tilde(_) | PieceKind::Brace(_) => Some(NotPlain::Expansion(piece.span)),
+        PieceKind::Glob(_) | PieceKind::Tilde(_) | PieceKind::Brace(_) | PieceKind::Sequence(_) => {
+            Some(NotPlain::Expansion(piece.span))
+        }
     }
 }

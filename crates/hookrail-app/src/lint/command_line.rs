@@ -272,7 +272,8 @@ fn value_of(node: Node<'_>, line: &str, folders: &Folders) -> Option<String> {
             | PieceKind::Process { .. }
             | PieceKind::Arithmetic(_)
             | PieceKind::Glob(_)
-            | PieceKind::Brace(_) => return None,
+            | PieceKind::Brace(_)
+            | PieceKind::Sequence(_) => return None,
         }
     }
     Some(value)

@@ -104,10 +104,15 @@ fn dense(_lab: &Lab) -> BenchResult<PreparedCase> {
 /// How often each of the worst lines is measured.
 const WORST_TIMES: usize = 5;
 
-/// Lines that are made to take long: each ends at a limit.
+/// The longest line that is read, in bytes.
+const LONGEST: usize = 128 << 10;
+
+/// Lines that are made to take long: each is as long as a line can be, and ends at a limit.
 fn worst() -> Vec<String> {
     let repeated = [
         "(",
+        ")",
+        "|",
         "{ ",
         "$(",
         "${x:-",
@@ -116,10 +121,20 @@ fn worst() -> Vec<String> {
         "<(",
         "if ",
         "case x in ",
+        "case a in b)c;;esac;",
         "a=(",
         "{a,",
+        "{a,b}",
+        "{1..4095} ",
         "f() { ",
+        "a;",
         "a|",
+        "a| ;",
+        "a)b ",
+        "$(a) ",
+        "<a ",
+        "a&&cd b;",
+        "while a;do cd b;done;",
         "eval ",
         "sudo ",
         "rm $x ",
@@ -127,12 +142,44 @@ fn worst() -> Vec<String> {
         "docker run a ",
         "git -c a=b ",
         "x=$x$x;",
+        "echo {1..4000};",
+        "echo 'sh x;sh x'>x;sh x;",
     ];
-    let mut lines: Vec<String> = repeated.iter().map(|part| part.repeat(10_000)).collect();
-    lines.extend(["x".repeat(1 << 20), "a;".repeat(1 << 16), "$(a) ".repeat(20_000), "{a,b}".repeat(5_000)]);
-    lines.push(
+    let behind = [
+        ("cp ", "a "),
+        ("rm ", "-a "),
+        ("zzz ", "git "),
+        ("curl -O ", "a "),
+        ("curl -", "a"),
+        ("tar x", "f"),
+        ("tar ", "-C a "),
+        ("find . ", "-delete "),
+        ("find . -exec rm ", "{} "),
+        ("echo a|xargs -I{} rm ", "{} "),
+        ("sed -i p ", "a "),
+        ("awk '", "print>\"a\";"),
+        ("export ", "a "),
+        ("cat>f<<x\n", "$b\n"),
+        ("ed<<x\n", "w a\n"),
+        ("cd ", "a/"),
+        ("for i in {1..64};do rm ", "a "),
+        ("a=({1..4095});b=(", "\"${a[@]}\" "),
+        ("set -- {1..4000};", "A=1 b;"),
+        ("x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;echo ", "${x//*a*b/c} "),
+    ];
+    let heads = repeated.map(|part| ("", part)).into_iter().chain(behind);
+    let filled = |(head, part): (&str, &str)| format!("{head}{}", part.repeat((LONGEST - head.len()) / part.len()));
+    let mut lines: Vec<String> = heads.map(filled).collect();
+    let half = LONGEST / 2;
+    lines.extend([
+        format!("x={};x=$x$x;rm {}", "a".repeat(half - 20), "$x ".repeat(half / 3)),
+        format!("cd {};rm {}", "a/".repeat(half / 2 - 10), "a ".repeat(half / 2)),
+        format!("curl -O {};cat {}", "a ".repeat(half / 2 - 10), "a ".repeat(half / 2 - 10)),
+        format!("find {} {}", "a ".repeat(half / 2 - 10), "-name b -o ".repeat(half / 11)),
+        format!("{}{}{}", "$(".repeat(15), "a ".repeat(half - 30), ")".repeat(15)),
         "for a in {1..99}; do for b in {1..99}; do for c in {1..99}; do echo $a$b$c; done; done; done".to_owned(),
-    );
+        "x".repeat(1 << 20),
+    ]);
     lines
 }
 

@@ -2,7 +2,8 @@
 
 use super::carried_code::joined;
 use super::evaluate::{After, Evaluator, Input, Output};
-use super::options::Arg;
+use super::line_files::ScriptReader;
+use super::options::{Arg, values};
 use super::record::Use;
 use crate::facts::{Executed, FactSet, FlowKind, Why};
 use crate::lexer::{decode_ansi_c, is_mark};
@@ -53,6 +54,22 @@ impl Evaluator<'_> {
             return None;
         }
         let mut next = world.clone();
+        let sets_names = matches!(
+            name,
+            "export"
+                | "declare"
+                | "typeset"
+                | "local"
+                | "readonly"
+                | "unset"
+                | "read"
+                | "mapfile"
+                | "readarray"
+                | "alias"
+        );
+        if sets_names && !self.affords(args.len().saturating_mul(16)) {
+            return Some(After::same(next, Output::default()));
+        }
         Some(match name {
             "cd" | "chdir" => self.change_folder(args, world, false),
             "pushd" => self.change_folder(args, world, true),
@@ -85,7 +102,8 @@ impl Evaluator<'_> {
             "shift" => {
                 let count =
                     args.first().and_then(|arg| arg.text().parse().ok()).unwrap_or(1).min(next.positional.len());
-                next.positional.drain(..count);
+                self.charge(next.positional.len().saturating_mul(8));
+                next.positional = next.positional.get(count..).unwrap_or_default().to_vec().into();
                 After::same(next, Output::default())
             }
             "read" | "mapfile" | "readarray" | "getopts" => self.read_variables(name, args, span, next, input),
@@ -111,7 +129,7 @@ impl Evaluator<'_> {
             }
             "alias" => {
                 for (name, value) in args.iter().filter_map(|arg| arg.text().split_once('=')) {
-                    next.aliases.push((name.to_owned(), value.to_owned()));
+                    next.alias(name, value);
                 }
                 After::same(next, Output::default())
             }
@@ -153,6 +171,7 @@ impl Evaluator<'_> {
             hole
         };
         let folder = Value { text: join(&world.folder.text, &target.text), hole };
+        self.charge(folder.text.len() / 8);
         let is_certain = hole.is_none() && self.must_exist(&folder.text, world);
         if keeps {
             next.folders.push(world.folder.clone());
@@ -165,7 +184,8 @@ impl Evaluator<'_> {
 
     /// Whether a folder certainly exists: the root, the home folder, and those around the current one.
     fn must_exist(&self, folder: &str, world: &World) -> bool {
-        let mut current = normal(&world.folder.text);
+        let here = normal(&world.folder.text);
+        let mut current = here.as_str();
         loop {
             if current == folder {
                 return true;
@@ -173,7 +193,7 @@ impl Evaluator<'_> {
             if current == "/" || !current.starts_with('/') {
                 break;
             }
-            current = parent(&current).to_owned();
+            current = parent(current);
         }
         folder == self.scene.home
             || folder == "/tmp"
@@ -195,7 +215,8 @@ impl Evaluator<'_> {
             } else {
                 self.use_value(Use::Read, &file.value, file.span, world);
                 let parameters = args.get(1..).unwrap_or_default();
-                if let Some(after) = self.run_written(&file.value, parameters, span, world.clone()) {
+                if let Some(after) = self.run_written(&file.value, ScriptReader::Shell, parameters, span, world.clone())
+                {
                     return after;
                 }
                 self.run_script(&file.value, file.span, world);
@@ -247,7 +268,7 @@ impl Evaluator<'_> {
         while let Some(arg) = rest.next() {
             match arg.text() {
                 "--" => {
-                    world.positional = rest.map(|arg| arg.value.clone()).collect();
+                    world.positional = values(rest.as_slice());
                     world.knows_positional = true;
                     break;
                 }
@@ -264,7 +285,8 @@ impl Evaluator<'_> {
                 }
                 text if text.starts_with('+') => world.ends_on_failure &= !text.contains('e'),
                 _ => {
-                    world.positional = std::iter::once(arg).chain(rest).map(|arg| arg.value.clone()).collect();
+                    let first = args.len() - rest.len() - 1;
+                    world.positional = values(args.get(first..).unwrap_or_default());
                     break;
                 }
             }

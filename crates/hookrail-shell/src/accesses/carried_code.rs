@@ -34,9 +34,7 @@ impl Evaluator<'_> {
                     return After::same(world.clone(), Output::default());
                 }
                 let after = self.wrapped(running.name, rest, span, world.clone(), input);
-                // These run builtins of this very shell.
-                let is_of_shell = matches!(running.name, "builtin" | "command");
-                return if is_of_shell { after } else { After::same(world.clone(), after.output) };
+                return after;
             }
             Role::SomeCommand => match rest.split_first() {
                 Some((first, _)) if self.is_program(first.text()) => {
@@ -76,6 +74,9 @@ impl Evaluator<'_> {
     /// The command that stands in the arguments of a program that is not known, which may run it: behind `--`, with an option or a
     /// path of its own, or as the value of `-c`. Words of which none names a program of the tables are no command.
     pub(super) fn carried_command(&mut self, name: &str, args: &[Arg], span: Span, world: &World, input: &Input) {
+        if !self.affords(args.len().saturating_mul(32)) {
+            return;
+        }
         let begins = |index: usize| {
             let text_at = |index: usize| args.get(index).map_or("", Arg::text);
             let is_behind = |text: &str| index > 0 && text_at(index - 1) == text;
@@ -178,6 +179,8 @@ impl Evaluator<'_> {
         let mut there = std::mem::replace(&mut self.facts, facts);
         self.facts.commands = std::mem::take(&mut there.commands);
         self.downloaded.truncate(downloaded);
+        // That nothing further is followed is true here too.
+        self.note_exhausted();
         there
     }
 }

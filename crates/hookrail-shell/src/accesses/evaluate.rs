@@ -15,6 +15,10 @@ use crate::tables::{ProgramTables, Tables, tables};
 const MOST_STATES: usize = 4;
 /// The most commands of a line.
 const MOST_COMMANDS: usize = 512;
+/// The most work that a line makes. A unit takes 10 to 20 ns.
+const MOST_WORK: usize = 224 * 1024;
+/// What a command costs beside its words.
+const COMMAND: usize = 32;
 /// How often code may stand in code, functions included.
 const DEEPEST_CODE: u32 = 8;
 /// The most values of a loop that are followed one by one.
@@ -79,7 +83,8 @@ pub(crate) struct Evaluator<'s> {
     /// What the pipes of `<(…)` give, in their order.
     pub(crate) pipes: Vec<Output>,
     pub(crate) line_files: LineFiles,
-    steps: usize,
+    /// The work that was made.
+    work: usize,
     /// No further command is followed.
     is_exhausted: bool,
 }
@@ -99,7 +104,7 @@ impl<'s> Evaluator<'s> {
             git_settings: Vec::new(),
             pipes: Vec::new(),
             line_files: LineFiles::default(),
-            steps: 0,
+            work: 0,
             is_exhausted: false,
         }
     }
@@ -225,19 +230,42 @@ impl<'s> Evaluator<'s> {
         after
     }
 
-    /// Counts work that depends on the length of a text.
-    pub(crate) fn charge(&mut self, length: usize) {
-        self.steps += length / 32;
+    /// Counts work.
+    pub(crate) fn charge(&mut self, work: usize) {
+        self.work = self.work.saturating_add(work);
+    }
+
+    /// Whether the work that a line may make is done.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.work > MOST_WORK
     }
 
     pub(crate) fn is_full(&mut self) -> bool {
-        self.steps += 1;
-        let is_full = self.facts.commands.len() >= MOST_COMMANDS || self.steps > MOST_COMMANDS * 8;
-        if is_full {
-            self.is_exhausted = true;
+        self.charge(COMMAND);
+        self.is_exhausted |= self.facts.commands.len() >= MOST_COMMANDS;
+        !self.affords(0)
+    }
+
+    /// Counts work before it is done. If it is too much, nothing further is followed.
+    pub(crate) fn affords(&mut self, work: usize) -> bool {
+        self.charge(work);
+        self.is_exhausted |= self.is_spent();
+        self.note_exhausted();
+        !self.is_exhausted
+    }
+
+    /// Says that commands are not followed.
+    pub(crate) fn note_exhausted(&mut self) {
+        if self.is_exhausted {
             self.unknown(Why::TooManyCommands, FactSet::EVERYTHING, Span::default());
         }
-        is_full
+    }
+
+    /// Says that a command gets variables that are not followed.
+    pub(crate) fn note_forgotten(&mut self, worlds: &[World]) {
+        if worlds.iter().any(|world| world.has_forgotten) {
+            self.unknown(Why::TooManyVariables, FactSet::EVERYTHING, Span::default());
+        }
     }
 
     pub(crate) fn node(&mut self, node: &Node, worlds: Vec<World>, input: &Input) -> After {
@@ -306,6 +334,8 @@ impl<'s> Evaluator<'s> {
                 continue;
             }
             let one = self.simple(command, world, input);
+            self.note_forgotten(&one.success);
+            self.note_forgotten(&one.failure);
             after.output = joined_output(after.output, one.output);
             after.success = self.merged(after.success, one.success);
             after.failure = self.merged(after.failure, one.failure);
@@ -410,8 +440,14 @@ impl<'s> Evaluator<'s> {
         let mut all = worlds.clone();
         let mut states = worlds;
         let mut output = Output::default();
-        // Twice: the second time finds what the first one set.
-        for _ in 0..2 {
+        let mut before = Vec::new();
+        // The second time finds what the first one set, and the third one stands for all others.
+        for time in 1..=3 {
+            if time == 3 {
+                states = blurred(before.into_iter().chain(states).collect());
+                all = self.merged(all, states.clone());
+            }
+            before = states.clone();
             let asked = self.node(condition, states, input);
             let (enter, leave) = if until { (asked.failure, asked.success) } else { (asked.success, asked.failure) };
             all = self.merged(all, leave);
@@ -423,6 +459,9 @@ impl<'s> Evaluator<'s> {
             }
             all = self.merged(all, next.clone());
             states = next;
+            if self.is_exhausted {
+                break;
+            }
         }
         After { failure: Vec::new(), success: all, output: Output { text: None, ..output } }
     }
@@ -437,10 +476,12 @@ impl<'s> Evaluator<'s> {
     ) -> After {
         let mut result = After::default();
         for mut world in worlds {
-            let values = match words {
-                Some(words) => words.iter().flat_map(|word| self.fields(word, &mut world)).collect(),
-                None => world.positional.clone(),
-            };
+            let mut values = Vec::new();
+            match words {
+                Some(words) => self.all_fields(words, &mut world, |value, _| values.push(value)),
+                None if world.knows_positional => values.clone_from(&world.positional),
+                None => values.push(Value::unknown(self.hole(Why::UnsetVariable, Span::default()))),
+            }
             let before = world.clone();
             let mut states = vec![world];
             let is_long = values.len() > MOST_VALUES;
@@ -513,17 +554,19 @@ impl<'s> Evaluator<'s> {
                 left.push(world);
             }
         }
-        if left.len() <= MOST_STATES {
-            return left;
-        }
-        let hole = Hole { why: Why::TooManyStates, span: Span::default(), net: false, secret: false };
-        let mut rest = left.into_iter();
-        let Some(mut first) = rest.next() else { return Vec::new() };
-        for world in rest {
-            first.blur(&world, hole);
-        }
-        vec![first]
+        if left.len() <= MOST_STATES { left } else { blurred(left) }
     }
+}
+
+/// One state that may be any of these: what differs is not known.
+fn blurred(worlds: Vec<World>) -> Vec<World> {
+    let hole = Hole { why: Why::TooManyStates, span: Span::default(), net: false, secret: false };
+    let mut rest = worlds.into_iter();
+    let Some(mut first) = rest.next() else { return Vec::new() };
+    for world in rest {
+        first.blur(&world, hole);
+    }
+    vec![first]
 }
 
 fn as_code(letter: char) -> char {

@@ -3,7 +3,7 @@
 use super::evaluate::{Evaluator, Input};
 use crate::facts::{FactSet, Why};
 use crate::resolve::{
-    ANY, BRACKET, HOLE, Hole, ONE, PIPE, Value, Variable, World, change_case, is_costly, is_pattern, remove, replace,
+    ANY, BRACKET, HOLE, Hole, ONE, PIPE, Value, Variable, World, change_case, has_marks, is_pattern, remove, replace,
     substring,
 };
 use crate::syntax::{GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Word};
@@ -11,6 +11,8 @@ use crate::syntax::{Node, ShellScript};
 
 /// The most words that braces give.
 const MOST_BRACE_WORDS: usize = 4096;
+/// The longest text on which patterns are tried, and the longest pattern.
+const MOST_TRIED: usize = 128;
 /// The most braces of a word that are expanded.
 const MOST_BRACES: usize = 16;
 
@@ -41,13 +43,41 @@ impl Fields {
 }
 
 impl Evaluator<'_> {
+    /// Expands words to arguments, as many as are followed.
+    pub(crate) fn all_fields(&mut self, words: &[Word], world: &mut World, mut add: impl FnMut(Value, Span)) {
+        for word in words {
+            if !self.takes_word(word.span) {
+                break;
+            }
+            let span = self.span(word.span);
+            if let [Piece { kind: PieceKind::Text(text), .. }] = word.pieces.as_slice() {
+                add(Value::known(text.as_str()), span);
+                continue;
+            }
+            let fields = self.fields(word, world);
+            for value in fields {
+                add(value, span);
+            }
+        }
+    }
+
+    /// Counts a word, if a further one is followed.
+    pub(crate) fn takes_word(&mut self, span: Span) -> bool {
+        self.charge(8);
+        let has_room = !self.is_spent();
+        if !has_room {
+            let span = self.span(span);
+            self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
+        }
+        has_room
+    }
+
     /// Expands a word to arguments.
     pub(crate) fn fields(&mut self, word: &Word, world: &mut World) -> Vec<Value> {
         if let [Piece { kind: PieceKind::Text(text), .. }] = word.pieces.as_slice() {
             return vec![Value::known(text.as_str())];
         }
-        let has_brace = word.pieces.iter().any(|piece| matches!(piece.kind, PieceKind::Brace(_)));
-        if !has_brace {
+        if !word.pieces.iter().any(is_brace) {
             let fields = self.fields_of(&word.pieces, world);
             return self.limited(fields, word);
         }
@@ -57,7 +87,8 @@ impl Evaluator<'_> {
             let span = self.span(word.span);
             self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
         }
-        let fields = variants.iter().flat_map(|pieces| self.fields_of(pieces, world)).collect();
+        let fields: Vec<Value> = variants.iter().flat_map(|pieces| self.fields_of(pieces, world)).collect();
+        self.charge(fields.len().saturating_mul(8));
         self.limited(fields, word)
     }
 
@@ -68,6 +99,7 @@ impl Evaluator<'_> {
             self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
             fields.truncate(MOST_BRACE_WORDS);
         }
+        self.charge(fields.len().saturating_mul(16));
         fields
     }
 
@@ -163,7 +195,17 @@ impl Evaluator<'_> {
                 }
                 Value::unknown(self.hole(Why::TooManyWords, piece.span))
             }
-            PieceKind::Parameter(parameter) => return self.parameter(parameter, piece.span, world),
+            // Values that double would take for ever to copy.
+            PieceKind::Sequence(_) => Value::unknown(self.hole(Why::TooManyWords, piece.span)),
+            PieceKind::Parameter(_) if self.is_spent() => Value::unknown(self.hole(Why::TooManyWords, piece.span)),
+            PieceKind::Parameter(parameter) => {
+                let expanded = self.parameter(parameter, piece.span, world);
+                self.charge(match &expanded {
+                    Expanded::One(value) => value.text.len(),
+                    Expanded::Several(values) => values.iter().map(|value| value.text.len() + 8).sum(),
+                });
+                return expanded;
+            }
         })
     }
 
@@ -226,7 +268,7 @@ impl Evaluator<'_> {
         if parameter.is_list() {
             return match &parameter.operation {
                 Operation::Value | Operation::Substring { .. } if world.knows_positional => {
-                    Expanded::Several(world.positional.clone())
+                    Expanded::Several(world.positional.to_vec())
                 }
                 Operation::Length => Expanded::One(Value::known(ANY)),
                 _ => Expanded::One(Value::unknown(self.hole(Why::UnsetVariable, span))),
@@ -241,7 +283,7 @@ impl Evaluator<'_> {
                 _ => Value::unknown(self.hole(Why::UnsetVariable, span)),
             }
         } else if name == "#" {
-            Value::known(world.positional.len().to_string())
+            if world.knows_positional { Value::known(world.positional.len().to_string()) } else { Value::known(ANY) }
         } else {
             self.lookup(name, span, world)
         };
@@ -320,25 +362,31 @@ impl Evaluator<'_> {
             }
             Operation::Remove { suffix, longest, pattern } => {
                 let pattern = self.single(pattern, world);
-                self.computed(&value, &[&pattern], span, |text| remove(text, &pattern.text, *suffix, *longest))
+                let places = value.text.len();
+                self.computed(&value, &[&pattern], places, span, |text| remove(text, &pattern.text, *suffix, *longest))
             }
             Operation::Replace { all, pattern, with } => {
                 let pattern = self.single(pattern, world);
                 let with = self.single(with, world);
-                self.computed(&value, &[&pattern, &with], span, |text| replace(text, &pattern.text, &with.text, *all))
+                let places = value.text.len().saturating_mul(value.text.len());
+                self.computed(&value, &[&pattern, &with], places, span, |text| {
+                    replace(text, &pattern.text, &with.text, *all)
+                })
             }
             Operation::Substring { from, length } => {
                 let from = self.single(from, world).text.trim().parse::<i64>();
                 let length = length.as_ref().map(|pieces| self.single(pieces, world).text.trim().parse::<i64>());
                 match (from, length) {
-                    (Ok(from), None) => self.computed(&value, &[], span, |text| substring(text, from, None)),
+                    (Ok(from), None) => self.computed(&value, &[], 1, span, |text| substring(text, from, None)),
                     (Ok(from), Some(Ok(length))) => {
-                        self.computed(&value, &[], span, |text| substring(text, from, Some(length)))
+                        self.computed(&value, &[], 1, span, |text| substring(text, from, Some(length)))
                     }
                     _ => Value::unknown(self.hole(Why::Arithmetic, span)),
                 }
             }
-            Operation::Case { upper, all } => self.computed(&value, &[], span, |text| change_case(text, *upper, *all)),
+            Operation::Case { upper, all } => {
+                self.computed(&value, &[], 1, span, |text| change_case(text, *upper, *all))
+            }
             Operation::Transform('P') => {
                 // A variable that the line does not set is not the line's doing.
                 let is_foreign = value.hole.is_some_and(|hole| hole.why == Why::UnsetVariable);
@@ -348,9 +396,9 @@ impl Evaluator<'_> {
                 }
                 value
             }
-            Operation::Transform('U') => self.computed(&value, &[], span, |text| change_case(text, true, true)),
-            Operation::Transform('L') => self.computed(&value, &[], span, |text| change_case(text, false, true)),
-            Operation::Transform('u') => self.computed(&value, &[], span, |text| change_case(text, true, false)),
+            Operation::Transform('U') => self.computed(&value, &[], 1, span, |text| change_case(text, true, true)),
+            Operation::Transform('L') => self.computed(&value, &[], 1, span, |text| change_case(text, false, true)),
+            Operation::Transform('u') => self.computed(&value, &[], 1, span, |text| change_case(text, true, false)),
             Operation::Transform(_) | Operation::Other => Value::unknown(self.hole(Why::UnsetVariable, span)),
         }
     }
@@ -364,8 +412,25 @@ impl Evaluator<'_> {
         }
     }
 
-    fn computed(&self, value: &Value, others: &[&Value], span: Span, compute: impl FnOnce(&str) -> String) -> Value {
-        let is_costly = value.text.len() > 4096 || others.iter().any(|other| is_costly(&value.text, &other.text));
+    /// Computes a text. `places` says how often the first of the others is tried, if it is a pattern.
+    fn computed(
+        &mut self,
+        value: &Value,
+        others: &[&Value],
+        places: usize,
+        span: Span,
+        compute: impl FnOnce(&str) -> String,
+    ) -> Value {
+        let length = value.text.len();
+        let (is_too_long, work) = match others.first().map(|pattern| pattern.text.as_str()) {
+            Some(pattern) if has_marks(pattern) => {
+                // Only a star is tried with every length.
+                let one = if pattern.contains(ANY) { pattern.len().saturating_mul(length) } else { pattern.len() };
+                (length.max(pattern.len()) > MOST_TRIED, one.saturating_mul(places) / 16)
+            }
+            Some(_) | None => (length > 4096, length),
+        };
+        let is_costly = is_too_long || !self.affords(work);
         if value.text.contains(HOLE) || value.hole.is_some() || is_costly || others.iter().any(|other| other.has_hole())
         {
             return Value::unknown(value.hole.unwrap_or_else(|| self.hole(Why::UnsetVariable, span)));
@@ -494,35 +559,45 @@ fn split(value: &Value, world: &World, fields: &mut Fields) {
     }
 }
 
+/// Whether a piece stands for several words wherever it is.
+fn is_brace(piece: &Piece) -> bool {
+    matches!(piece.kind, PieceKind::Brace(_) | PieceKind::Sequence(_))
+}
+
 /// Expands braces from the left. Returns whether all words were made.
 fn expand_braces(pieces: &[Piece], most: usize, variants: &mut Vec<Vec<Piece>>) -> bool {
     let mut is_complete = true;
-    let braces = pieces.iter().filter(|piece| matches!(piece.kind, PieceKind::Brace(_))).count();
-    for piece in pieces {
-        let PieceKind::Brace(alternatives) = &piece.kind else {
+    let braces = pieces.iter().filter(|piece| is_brace(piece)).count();
+    for piece in pieces.iter() {
+        let unquoted = |kind| vec![Piece { span: piece.span, quotes: Quotes::None, kind }];
+        let mut inner: Vec<Vec<Piece>> = Vec::new();
+        // Whether all of them are names in one folder, so that a pattern can stand for them.
+        let are_names;
+        if let PieceKind::Brace(alternatives) = &piece.kind {
+            for alternative in alternatives {
+                let mut made = vec![Vec::new()];
+                is_complete &= expand_braces(alternative, most, &mut made);
+                inner.append(&mut made);
+                if inner.len() > MOST_BRACE_WORDS {
+                    break;
+                }
+            }
+            are_names = alternatives.iter().all(|pieces| {
+                crate::syntax::literal(pieces)
+                    .is_some_and(|text| !text.contains('/') && !text.starts_with(['-', '.', '~']))
+            });
+        } else if let PieceKind::Sequence(sequence) = &piece.kind {
+            inner.extend(sequence.words().take(MOST_BRACE_WORDS + 1).map(|word| unquoted(PieceKind::Text(word))));
+            are_names = !sequence.has_dash();
+        } else {
             for variant in &mut *variants {
                 variant.push(piece.clone());
             }
             continue;
-        };
-        let mut inner: Vec<Vec<Piece>> = Vec::new();
-        for alternative in alternatives {
-            let mut made = vec![Vec::new()];
-            is_complete &= expand_braces(alternative, most, &mut made);
-            inner.append(&mut made);
-            if inner.len() > MOST_BRACE_WORDS {
-                break;
-            }
         }
         if braces > most || variants.len().saturating_mul(inner.len()) > MOST_BRACE_WORDS {
-            // All of them are names in one folder: a pattern stands for them.
-            let is_name = |pieces: &Vec<Piece>| {
-                crate::syntax::literal(pieces)
-                    .is_some_and(|text| !text.contains('/') && !text.starts_with(['-', '.', '~']))
-            };
-            let all: Vec<Vec<Piece>> = alternatives.clone();
-            is_complete &= all.iter().all(is_name);
-            inner = vec![vec![Piece { span: piece.span, quotes: Quotes::None, kind: PieceKind::Glob(GlobMark::Any) }]];
+            is_complete &= are_names;
+            inner = vec![unquoted(PieceKind::Glob(GlobMark::Any))];
         }
         if let [only] = inner.as_slice() {
             for variant in &mut *variants {

@@ -24,7 +24,8 @@ pub(crate) fn host_of(text: &str) -> NetworkHost {
 pub(crate) fn named(host: &str) -> NetworkHost {
     match host.trim_end_matches('.') {
         "" => NetworkHost::Unknown,
-        host if host.contains(HOLE) => NetworkHost::Unknown,
+        // Some clients have patterns of their own.
+        host if host.contains([HOLE, '{', '[', '%']) => NetworkHost::Unknown,
         host => NetworkHost::Name(shown(host).to_lowercase()),
     }
 }

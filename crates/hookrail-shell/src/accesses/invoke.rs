@@ -1,19 +1,19 @@
 //! Runs one simple command: words, assignments, redirections, and then the program that its first word names.
 
+use std::rc::Rc;
+
 use super::evaluate::{After, Downloaded, Evaluator, Input, Output};
 use super::hosts::named;
-use super::options::Arg;
+use super::line_files::ScriptReader;
+use super::options::{Arg, values};
 use super::record::Use;
 use super::secrets::is_secret;
 use crate::facts::{Accesses, CommandFact, Executed, FactKind, FactSet, FlowKind, NetworkHost, Why};
-use crate::resolve::{BRACKET, HOLE, Origin, PIPE, Value, Variable, World, base_name, is_pattern, shown};
+use crate::resolve::{BRACKET, HOLE, Hole, Origin, PIPE, Value, Variable, World, base_name, is_pattern, shown};
 use crate::syntax::Span;
 use crate::syntax::{AssignedValue, Assignment, Redirect, RedirectOperator, RedirectTarget, SimpleCommand};
-use crate::syntax::{Piece, PieceKind};
 use crate::tables::VariableKind;
 
-/// The most arguments of a command that expansions give, but for those of its last word.
-const MOST_EXPANDED: usize = 4096;
 /// The most wrappers around a command.
 const MOST_WRAPPERS: usize = 40;
 /// The last place in an array that a line can name and is known.
@@ -56,24 +56,7 @@ impl Evaluator<'_> {
             self.command = Some(index);
         }
         let mut args = Vec::with_capacity(command.words.len());
-        let mut expanded = 0;
-        for word in &command.words {
-            let span = self.span(word.span);
-            match word.pieces.as_slice() {
-                [Piece { kind: PieceKind::Text(text), .. }] => {
-                    args.push(Arg { value: Value::known(text.as_str()), span });
-                }
-                _ if expanded >= MOST_EXPANDED => {
-                    self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
-                    break;
-                }
-                _ => {
-                    let fields = self.fields(word, &mut world);
-                    expanded += fields.len();
-                    args.extend(fields.into_iter().map(|value| Arg { value, span }));
-                }
-            }
-        }
+        self.all_fields(&command.words, &mut world, |value, span| args.push(Arg { value, span }));
         let redirected = self.redirects(&command.redirects, &mut world, input);
         let before_facts = FactCounts::of(&self.facts);
         let mut after = if args.is_empty() {
@@ -130,6 +113,10 @@ impl Evaluator<'_> {
 
     /// What a command writes came from the network, if its input or one of its files did.
     fn pass_on_downloads(&mut self, before: FactCounts, input: &Input) {
+        let used = self.facts.reads.len() - before.reads + self.facts.deletes.len() - before.deletes;
+        if !input.net && !self.affords(used.saturating_mul(self.downloaded.len())) {
+            return;
+        }
         let sources = self.facts.reads.iter().skip(before.reads).chain(self.facts.deletes.iter().skip(before.deletes));
         let is_from_net = input.net || sources.into_iter().any(|fact| self.is_downloaded(&fact.what.path));
         if is_from_net {
@@ -162,6 +149,7 @@ impl Evaluator<'_> {
             self.unknown(Why::CodeTooDeep, FactSet::EVERYTHING, span);
             return After::same(world, Output::default());
         }
+        self.note_forgotten(std::slice::from_ref(&world));
         let outer = self.command;
         self.via.push(via.to_owned());
         let span = Span { start: first.span.start, end: args.last().map_or(first.span.end, |last| last.span.end) };
@@ -215,9 +203,13 @@ impl Evaluator<'_> {
         if let Some(function) = world.function(text).filter(|_| calls_functions) {
             return self.call(text, &function, rest, span, world, input);
         }
-        let alias = world.aliases.iter().rev().find(|(alias, _)| calls_functions && *alias == text).cloned();
-        if let Some((_, code)) = alias {
-            return self.alias(text, &code, rest, program.span, world, input);
+        let aliases = world.aliases.iter().filter(|(alias, _)| calls_functions && *alias == text);
+        let aliases: Vec<String> = aliases.map(|(_, code)| code.clone()).collect();
+        if !aliases.is_empty() {
+            return aliases.iter().fold(After::default(), |after, code| {
+                let ran = self.alias(text, code, rest, program.span, world.clone(), input);
+                self.either(after, ran)
+            });
         }
         if text.contains('/') {
             return self.run_path(program, rest, span, world, input);
@@ -246,7 +238,7 @@ impl Evaluator<'_> {
         if SYSTEM_FOLDERS.contains(&folder.as_str()) && place.why.is_none() {
             return self.program(&shown(base_name(program.text())), rest, span, world, input);
         }
-        match self.run_written(&program.value, rest, span, world.child()) {
+        match self.run_written(&program.value, ScriptReader::FirstLine, rest, span, world.child()) {
             Some(after) => After::same(world, after.output),
             None => {
                 self.run_script(&program.value, program.span, &world);
@@ -279,8 +271,8 @@ impl Evaluator<'_> {
         mut world: World,
         input: &Input,
     ) -> After {
-        let (positional, known) = (world.positional.clone(), world.knows_positional);
-        world.positional = args.iter().map(|arg| arg.value.clone()).collect();
+        let (positional, known) = (Rc::clone(&world.positional), world.knows_positional);
+        world.positional = values(args);
         world.knows_positional = true;
         let mut after = self.nested(name, span, vec![world], |evaluator, worlds| {
             // The body's own spans, unless the call itself comes from one word.
@@ -300,6 +292,9 @@ impl Evaluator<'_> {
     pub(crate) fn redirects(&mut self, redirects: &[Redirect], world: &mut World, input: &Input) -> Redirected {
         let mut result = Redirected { input: input.clone(), leaves: false, connects: false, targets: Vec::new() };
         for redirect in redirects {
+            if !self.takes_word(redirect.span) {
+                break;
+            }
             self.redirect(redirect, world, &mut result);
         }
         result
@@ -424,8 +419,9 @@ impl Evaluator<'_> {
         let value = match &assignment.value {
             AssignedValue::Word(word) => Variable::Text(self.single(&word.pieces, world)),
             AssignedValue::Array(words) => {
-                let fields = words.iter().flat_map(|word| self.fields(word, world)).collect();
-                Variable::Array(array(fields))
+                let mut fields = Vec::new();
+                self.all_fields(words, world, |value, _| fields.push(value));
+                Variable::Array(array(fields, span))
             }
         };
         if assignment.subscript.is_some() {
@@ -526,7 +522,7 @@ impl Evaluator<'_> {
 }
 
 /// The elements of an array, of which some may name their own place: `([2]=x)`.
-fn array(fields: Vec<Value>) -> Vec<Value> {
+fn array(fields: Vec<Value>, span: Span) -> Vec<Value> {
     let mut array: Vec<Value> = Vec::with_capacity(fields.len());
     for field in fields {
         let Some((place, text)) = field.text.strip_prefix(BRACKET).and_then(|rest| rest.split_once("]=")) else {
@@ -541,8 +537,11 @@ fn array(fields: Vec<Value>) -> Vec<Value> {
                     *old = element;
                 }
             }
-            // A name, or a place that is too far away: only all of them are known.
-            Ok(_) | Err(_) => array.push(element),
+            // A name, or a place that is too far away: only all of them are known, and none by its place.
+            Ok(_) | Err(_) => {
+                let hole = Hole { why: Why::UnsetVariable, span, net: false, secret: false };
+                array.push(Value { hole: element.hole.or(Some(hole)), ..element });
+            }
         }
     }
     array

@@ -9,14 +9,11 @@ mod invoke;
 mod line_files;
 mod normal_words;
 mod options;
-mod program;
 mod programs;
 mod record;
 mod roles;
 mod rows;
 mod secrets;
-
-pub use program::Program;
 
 use crate::facts::Accesses;
 use crate::syntax::ShellScript;

@@ -1,5 +1,7 @@
 //! Divides the arguments of a program into options and operands.
 
+use std::rc::Rc;
+
 use crate::resolve::Value;
 use crate::syntax::Span;
 use crate::tables::Row;
@@ -21,6 +23,11 @@ impl Arg {
         let text = self.value.text.get(offset..).unwrap_or_default().to_owned();
         Self { value: Value { text, hole: self.value.hole }, span: self.span }
     }
+}
+
+/// The values of arguments, as the positional parameters of what they are given to.
+pub(crate) fn values(args: &[Arg]) -> Rc<Vec<Value>> {
+    Rc::new(args.iter().map(|arg| arg.value.clone()).collect())
 }
 
 /// An option with its value.
@@ -81,9 +88,55 @@ pub(crate) fn is_option(name: &str, given: &str) -> bool {
     name == given || (given.chars().count() >= 3 && name.starts_with(given))
 }
 
-/// Names that are divided by blanks.
-fn names(list: &str) -> impl Iterator<Item = &str> {
-    list.split_ascii_whitespace()
+/// Names of options, divided by blanks.
+struct Names<'n> {
+    list: &'n str,
+    /// Those of one letter.
+    letters: Option<u128>,
+    /// All of them, in order; made for a command that asks very often.
+    sorted: Vec<&'n str>,
+    asked: u32,
+}
+
+/// How often a list is looked through before it is sorted.
+const MOST_SEARCHES: u32 = 8;
+
+impl<'n> Names<'n> {
+    fn of(list: &'n str) -> Self {
+        Self { list, letters: None, sorted: Vec::new(), asked: 0 }
+    }
+
+    fn each(&self) -> impl Iterator<Item = &'n str> + use<'n> {
+        self.list.split_ascii_whitespace()
+    }
+
+    /// Whether a letter is one of the names.
+    fn has_letter(&mut self, letter: char) -> bool {
+        let bit = |letter: char| 1_u128.checked_shl(u32::from(letter)).unwrap_or_default();
+        if !letter.is_ascii() {
+            return !self.list.is_ascii() && self.each().any(|name| name.chars().eq([letter]));
+        }
+        let one = |name: &str| name.chars().next().filter(|_| name.len() == 1).map_or(0, bit);
+        let letters = self.each().map(one);
+        *self.letters.get_or_insert_with(|| letters.fold(0, |all, one| all | one)) & bit(letter) != 0
+    }
+
+    /// The name that begins with this, itself if it is one.
+    fn beginning_with(&mut self, given: &str) -> Option<&'n str> {
+        self.asked += 1;
+        if self.asked <= MOST_SEARCHES {
+            return self
+                .each()
+                .find(|name| *name == given)
+                .or_else(|| self.each().find(|name| name.starts_with(given)));
+        }
+        if self.sorted.is_empty() {
+            self.sorted = self.each().collect();
+            self.sorted.sort_unstable();
+        }
+        let first = self.sorted.partition_point(|name| *name < given);
+        self.sorted.get(first).copied().filter(|name| name.starts_with(given))
+    }
 }
 
 /// How options are written.
@@ -115,13 +168,14 @@ impl<'g> Grammar<'g> {
         }
     }
 
-    fn is_valued(&self, name: &str) -> bool {
-        names(self.valued).any(|valued| is_option(valued, name)) && !names(self.attached).any(|other| other == name)
-    }
-
     /// Divides arguments.
     pub(crate) fn divide(&self, args: &[Arg]) -> Divided {
         let mut divided = Divided::default();
+        let lists = &mut Lists {
+            valued: Names::of(self.valued),
+            attached: Names::of(self.attached),
+            double: Names::of(self.double),
+        };
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let text = arg.text();
@@ -136,12 +190,12 @@ impl<'g> Grammar<'g> {
                 break;
             }
             if let Some(long) = text.strip_prefix("--") {
-                self.long(long, 2, arg, &mut rest, &mut divided);
+                long_option(long, 2, arg, &mut rest, lists, &mut divided);
             } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
                 if self.long_dash && short.len() > 1 {
-                    self.long(short, 1, arg, &mut rest, &mut divided);
+                    long_option(short, 1, arg, &mut rest, lists, &mut divided);
                 } else {
-                    self.short(arg, &mut rest, &mut divided);
+                    short_options(arg, &mut rest, lists, &mut divided);
                 }
             } else if text == "-" && self.has_assignments {
                 // `env -` empties the environment.
@@ -167,46 +221,60 @@ impl<'g> Grammar<'g> {
         }
         divided
     }
+}
 
-    fn long<'a>(
-        &self,
-        name: &str,
-        dashes: usize,
-        arg: &Arg,
-        rest: &mut impl Iterator<Item = &'a Arg>,
-        divided: &mut Divided,
-    ) {
-        let (name, value) = match name.split_once('=') {
-            Some((name, _)) => (name, Some(arg.from(dashes + name.len() + 1))),
-            None if names(self.double).any(|double| double == name) => {
-                rest.next();
-                (name, rest.next().cloned())
-            }
-            None if self.is_valued(name) => (name, rest.next().cloned()),
-            None => (name, None),
-        };
-        let is_whole = names(self.valued).any(|known| known == name);
-        divided.options.push(GivenOption { is_whole, ..GivenOption::new(name, value) });
+/// The names of options with a value, of those whose value can only be attached, and of those with two.
+struct Lists<'n> {
+    valued: Names<'n>,
+    attached: Names<'n>,
+    double: Names<'n>,
+}
+
+fn long_option<'a>(
+    name: &str,
+    dashes: usize,
+    arg: &Arg,
+    rest: &mut impl Iterator<Item = &'a Arg>,
+    lists: &mut Lists<'_>,
+    divided: &mut Divided,
+) {
+    let (name, given) = match name.split_once('=') {
+        Some((name, _)) => (name, Some(arg.from(dashes + name.len() + 1))),
+        None => (name, None),
+    };
+    if given.is_none() && lists.double.beginning_with(name) == Some(name) {
+        rest.next();
+        divided.options.push(GivenOption { is_whole: true, ..GivenOption::new(name, rest.next().cloned()) });
+        return;
     }
+    let known = lists.valued.beginning_with(name);
+    let mut is_valued =
+        || known.is_some_and(|known| is_option(known, name)) && lists.attached.beginning_with(name) != Some(name);
+    let value = if given.is_none() && is_valued() { rest.next().cloned() } else { given };
+    divided.options.push(GivenOption { is_whole: known == Some(name), ..GivenOption::new(name, value) });
+}
 
-    fn short<'a>(&self, arg: &Arg, rest: &mut impl Iterator<Item = &'a Arg>, divided: &mut Divided) {
-        let text = arg.text();
-        let mut offset = 1;
-        while let Some(letter) = text.get(offset..).and_then(|rest| rest.chars().next()) {
-            let name = letter.to_string();
-            offset += letter.len_utf8();
-            let behind = text.len() > offset;
-            if names(self.attached).any(|other| other == name) {
-                let value = behind.then(|| arg.from(offset));
-                divided.options.push(GivenOption::new(name, value));
-                return;
-            }
-            if names(self.valued).any(|other| other == name) {
-                let value = if behind { Some(arg.from(offset)) } else { rest.next().cloned() };
-                divided.options.push(GivenOption::new(name, value));
-                return;
-            }
-            divided.options.push(GivenOption::new(name, None));
+fn short_options<'a>(
+    arg: &Arg,
+    rest: &mut impl Iterator<Item = &'a Arg>,
+    lists: &mut Lists<'_>,
+    divided: &mut Divided,
+) {
+    let text = arg.text();
+    let mut offset = 1;
+    while let Some(letter) = text.get(offset..).and_then(|rest| rest.chars().next()) {
+        offset += letter.len_utf8();
+        let behind = text.len() > offset;
+        let is_attached = lists.attached.has_letter(letter);
+        let takes_all = is_attached || lists.valued.has_letter(letter);
+        let value = match behind {
+            true if takes_all => Some(arg.from(offset)),
+            false if takes_all && !is_attached => rest.next().cloned(),
+            true | false => None,
+        };
+        divided.options.push(GivenOption::new(letter, value));
+        if takes_all {
+            return;
         }
     }
 }

@@ -1,12 +1,16 @@
 //! Writes facts down, each one once.
 
 use super::evaluate::Evaluator;
+use super::options::Arg;
 use super::secrets::is_secret;
-use crate::facts::{
-    Class, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why,
-};
+use crate::facts::{Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why};
 use crate::resolve::{HOLE, TRACKED, Value, World, join, shown};
 use crate::syntax::Span;
+
+/// The most places of a line that are named with what is not known there.
+const MOST_PLACES: usize = 256;
+/// How many facts an equal one is looked for in: a list of thousands stays linear.
+const RECENT: usize = 64;
 
 /// A path on the line, resolved.
 #[derive(Clone, Debug)]
@@ -48,7 +52,12 @@ impl Use {
 
 impl Evaluator<'_> {
     /// Resolves a path of the line.
-    pub(crate) fn place_of(&self, value: &Value, world: &World) -> Place {
+    pub(crate) fn place_of(&mut self, value: &Value, world: &World) -> Place {
+        // Very many very long paths would take for ever to copy.
+        self.charge(24 + world.folder.text.len().saturating_add(value.text.len()) / 8);
+        if self.is_spent() {
+            return Place { path: HOLE.to_string(), why: Some(Why::TooManyWords) };
+        }
         let mut why = value.hole.map(|hole| hole.why);
         let is_relative = !value.text.starts_with('/') && !value.text.starts_with(HOLE);
         if is_relative && let Some(hole) = world.folder.hole {
@@ -67,7 +76,8 @@ impl Evaluator<'_> {
         }
         if let Some(folder) = value.text.strip_suffix(TRACKED) {
             let folder = Value { text: folder.trim_end_matches('/').to_owned(), hole: value.hole };
-            self.use_place(how, Reach::TrackedBelow, &self.place_of(&folder, world), span);
+            let place = self.place_of(&folder, world);
+            self.use_place(how, Reach::TrackedBelow, &place, span);
             return;
         }
         let place = self.place_of(value, world);
@@ -92,29 +102,32 @@ impl Evaluator<'_> {
         let is_partly_unknown = place.why.is_some();
         let command = self.command;
         let real = if is_partly_unknown { None } else { self.scene.surroundings.real_path(&path) };
-        let others: Vec<String> = [Some(&path), real.as_ref()]
-            .into_iter()
-            .flatten()
-            .flat_map(|path| self.line_files.behind(path, how))
-            .collect();
-        for path in [Some(path), real].into_iter().flatten().chain(others) {
+        let mut paths: Vec<String> = [Some(path), real].into_iter().flatten().collect();
+        for index in 0..paths.len() {
+            let Some(path) = paths.get(index).filter(|_| self.line_files.has_names()) else { break };
+            let behind = self.line_files.behind(path, how);
+            self.charge(behind.steps);
+            for why in behind.unknown {
+                self.unknown(why, FactSet::of(&[how.kind()]), span);
+            }
+            paths.extend(behind.paths);
+        }
+        for path in paths {
             let what = PathUse { path, is_partly_unknown, covers_hidden: reach != Reach::TrackedBelow };
             let list = match how {
                 Use::Read => &mut self.facts.reads,
                 Use::Write => &mut self.facts.writes,
                 Use::Delete => &mut self.facts.deletes,
             };
-            // Only the last ones are compared: a list of thousands of operands stays linear.
-            if !list.iter().rev().take(64).any(|fact| fact.span == span && fact.what == what) {
+            if !list.iter().rev().take(RECENT).any(|fact| fact.span == span && fact.what == what) {
                 list.push(Fact { what, span, command });
             }
         }
     }
 
     pub(crate) fn executes(&mut self, what: Executed, span: Span) {
-        let fact = Fact { what, span, command: self.command };
-        if !self.facts.executes.contains(&fact) {
-            self.facts.executes.push(fact);
+        if self.affords(16) {
+            add(&mut self.facts.executes, Fact { what, span, command: self.command });
         }
     }
 
@@ -122,18 +135,23 @@ impl Evaluator<'_> {
         self.executes(Executed::Task(kind.to_owned(), shown(name)), span);
     }
 
-    pub(crate) fn network(&mut self, host: NetworkHost, span: Span) {
-        let fact = Fact { what: host, span, command: self.command };
-        if !self.facts.network.contains(&fact) {
-            self.facts.network.push(fact);
+    /// A host that a word of the line names.
+    pub(crate) fn host(&mut self, host: NetworkHost, arg: &Arg) {
+        if host == NetworkHost::Unknown && !arg.text().is_empty() {
+            self.unknown(Why::UnknownHost, FactSet::of(&[FactKind::Network]), arg.span);
         }
+        self.network(host, arg.span);
+    }
+
+    pub(crate) fn network(&mut self, host: NetworkHost, span: Span) {
+        if !self.affords(16) {
+            return;
+        }
+        add(&mut self.facts.network, Fact { what: host, span, command: self.command });
     }
 
     pub(crate) fn git(&mut self, what: GitFact, span: Span) {
-        let fact = Fact { what, span, command: self.command };
-        if !self.facts.git.contains(&fact) {
-            self.facts.git.push(fact);
-        }
+        add(&mut self.facts.git, Fact { what, span, command: self.command });
     }
 
     pub(crate) fn flow(&mut self, kind: FlowKind, span: Span) {
@@ -145,16 +163,20 @@ impl Evaluator<'_> {
 
     pub(crate) fn unknown(&mut self, why: Why, facts: FactSet, span: Span) {
         let list = &mut self.facts.unknown;
-        // A line has few reasons; one with thousands has said enough.
-        if list.len() >= 256 && (why.class() != Class::Bound || list.len() >= 512) {
-            if let Some(last) = list.last_mut() {
-                last.facts = last.facts.union(facts);
-            }
-            return;
-        }
-        match list.iter_mut().find(|known| known.why == why && known.span == span) {
+        // A line has few places with a reason. Of one that has very many, further ones are told apart by their reasons alone.
+        let is_told = list.len() < MOST_PLACES;
+        let span = if is_told { span } else { Span::default() };
+        let from = if is_told { 0 } else { MOST_PLACES };
+        match list.iter_mut().skip(from).find(|known| known.why == why && known.span == span) {
             Some(known) => known.facts = known.facts.union(facts),
             None => list.push(Unknown { why, facts, span }),
         }
+    }
+}
+
+/// Adds a fact, unless it was just found.
+fn add<T: PartialEq>(list: &mut Vec<Fact<T>>, fact: Fact<T>) {
+    if !list.iter().rev().take(RECENT).any(|known| known.span == fact.span && *known == fact) {
+        list.push(fact);
     }
 }

@@ -61,6 +61,9 @@ impl Evaluator<'_> {
             Role::Nothing => {}
             Role::Read if arg.text() == "-" => {}
             Role::Read if below == Reach::Below && !running.narrowed.is_empty() => {
+                if !self.affords(running.narrowed.len().saturating_mul(16)) {
+                    return;
+                }
                 for pattern in &running.narrowed {
                     self.read_narrowed(arg, pattern, world);
                 }
@@ -115,11 +118,11 @@ impl Evaluator<'_> {
                 _ if arg.text().contains(['.', ':', HOLE]) => self.url(arg, world),
                 _ => {}
             },
-            Role::Host => self.network(host_of(arg.text()), arg.span),
+            Role::Host => self.host(host_of(arg.text()), arg),
             Role::CopySource | Role::CopyTarget => self.copy_place(role, arg, running, world),
             Role::ShellScript if arg.text() == "-" => {}
             Role::ShellScript if arg.text().contains("://") && !arg.text().starts_with("file:") => {
-                self.network(host_of(arg.text()), arg.span);
+                self.host(host_of(arg.text()), arg);
                 self.executes(Executed::Input, arg.span);
                 self.flow(FlowKind::NetToExec, arg.span);
                 self.unknown(Why::DownloadedCode, FactSet::EFFECTS, arg.span);
@@ -201,12 +204,12 @@ impl Evaluator<'_> {
             self.use_value(Use::Read, &value, arg.span, world);
             return;
         }
-        self.network(host_of(text), arg.span);
+        self.host(host_of(text), arg);
     }
 
     fn copy_place(&mut self, role: &Role, arg: &Arg, running: &mut Running<'_>, world: &World) {
         if let Some(host) = remote_host(arg.text()) {
-            self.network(host, arg.span);
+            self.host(host, arg);
             running.sources.push(arg.clone());
             return;
         }

@@ -1,5 +1,7 @@
 //! Runs programs of the tables.
 
+use std::borrow::Cow;
+
 use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::{Arg, Divided, Grammar};
 use super::record::{Reach, Use};
@@ -16,6 +18,10 @@ impl Evaluator<'_> {
         if let Some(after) = self.builtin(name, args, span, &world, input) {
             return after;
         }
+        let options: usize = args.iter().map(|arg| option_count(arg.text())).sum();
+        if !self.affords(options.saturating_mul(16)) {
+            return After::same(world, Output::default());
+        }
         if let Some(after) = self.coded_program(name, args, span, &world, input) {
             return after;
         }
@@ -24,10 +30,13 @@ impl Evaluator<'_> {
             self.carried_command(name, args, span, &world, input);
             return After::same(world, Output::default());
         };
-        match self.tables.has_subcommands(name) {
+        let before = world.clone();
+        let after = match self.tables.has_subcommands(name) {
             true => self.program_with_subcommands(name, row, args, span, world, input),
             false => self.apply(name, row, args, span, world, input),
-        }
+        };
+        // These run builtins of this very shell. The variables and the folder of any other program are its own.
+        if matches!(name, "builtin" | "command") { after } else { After::same(before, after.output) }
     }
 
     fn program_with_subcommands(
@@ -181,9 +190,11 @@ impl Evaluator<'_> {
     }
 
     /// An option that names the folder in which the command works.
-    fn enter_folder(&mut self, value: &Arg, world: &mut World) {
-        world.folder =
-            Value { text: join(&world.folder.text, value.text()), hole: value.value.hole.or(world.folder.hole) };
+    pub(super) fn enter_folder(&mut self, value: &Arg, world: &mut World) {
+        if self.affords(world.folder.text.len() / 8) {
+            let hole = value.value.hole.or(world.folder.hole);
+            world.folder = Value { text: join(&world.folder.text, value.text()), hole };
+        }
     }
 
     fn fixed_facts(&mut self, fixed: &FixedFacts, divided: &Divided, span: Span, world: &World) {
@@ -238,11 +249,11 @@ impl Evaluator<'_> {
                 self.environment(arg, world);
             }
         }
-        let mut operands = divided.operands.clone();
+        let mut operands = Cow::Borrowed(divided.operands.as_slice());
         if running.row.is_bare(&operands, roles, running.is_recursive)
             && let Some(bare) = &running.row.bare
         {
-            operands.push(Arg { value: Value::known(bare.as_str()), span });
+            operands.to_mut().push(Arg { value: Value::known(bare.as_str()), span });
         }
         if let Some(language) = running.input_code {
             let is_dash = operands.first().is_some_and(|first| first.text() == "-");
@@ -287,6 +298,9 @@ impl Evaluator<'_> {
             roles.roles(operands.len())
         };
         for (index, (role, operand)) in list.iter().zip(operands).enumerate() {
+            if !self.affords(0) {
+                break;
+            }
             if running.row.plus && operand.text().starts_with('+') {
                 self.operand(&Role::EditorCommand, &operand.from(1), running, world, input);
                 continue;
@@ -320,11 +334,12 @@ impl Evaluator<'_> {
     }
 
     /// The names of files that are read, as patterns. None if some are not known.
-    fn listed(&self, running: &Running<'_>, world: &World) -> Option<Value> {
+    fn listed(&mut self, running: &Running<'_>, world: &World) -> Option<Value> {
         let mut lines = Value::default();
         for source in &running.sources {
             let path = self.place_of(&source.value, world).path;
-            if source.value.has_hole() || world.folder.has_hole() {
+            let is_known = !source.value.has_hole() && !world.folder.has_hole();
+            if !is_known || !self.affords(running.narrowed.len().saturating_mul(8)) {
                 return None;
             }
             let mut line = |text: String| lines.push(&Value::known(format!("{text}\n")));
@@ -362,6 +377,15 @@ fn narrowing<'a>(patterns: impl Iterator<Item = &'a Arg>) -> Vec<Value> {
     let meant = patterns.filter(|arg| !arg.text().starts_with('!'));
     let names: Option<Vec<Vec<String>>> = meant.map(|arg| name_patterns(arg.value.plain()?)).collect();
     names.into_iter().flatten().flatten().map(Value::known).collect()
+}
+
+/// How many options an argument may be.
+fn option_count(text: &str) -> usize {
+    match text.strip_prefix('-') {
+        None => 0,
+        Some(long) if long.starts_with('-') => 1,
+        Some(letters) => letters.bytes().take_while(u8::is_ascii_alphanumeric).count(),
+    }
 }
 
 /// Whether what a program prints is its input, or some lines of it.

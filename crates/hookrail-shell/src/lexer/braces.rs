@@ -2,10 +2,7 @@
 
 use super::{LexFault, Lexed, Lexer, Mode, Stop, is_word_end};
 use crate::scanner::{Until, scan};
-use crate::syntax::{Piece, PieceKind, Quotes, Span};
-
-/// The most words of a sequence in braces, such as `{1..9}`.
-const LONGEST_SEQUENCE: i64 = 4096;
+use crate::syntax::{Piece, PieceKind, Quotes, Sequence, Span};
 
 impl Lexer<'_> {
     pub(super) fn brace(&mut self, out: &mut Vec<Piece>) -> Lexed<()> {
@@ -21,28 +18,25 @@ impl Lexer<'_> {
             self.push_text(from, Quotes::None, "{", out);
             return Ok(());
         };
-        let mut alternatives = Vec::new();
-        if let [(begin, end)] = parts.as_slice() {
-            let sequence = self.text.get(*begin..*end).and_then(sequence);
-            let Some(sequence) = sequence else {
+        let kind = if let [(begin, end)] = parts.as_slice() {
+            let Some(sequence) = self.text.get(*begin..*end).and_then(Sequence::read) else {
                 self.at += 1;
                 self.push_text(from, Quotes::None, "{", out);
                 return Ok(());
             };
-            let span = Span::new(*begin, *end);
-            for text in sequence {
-                alternatives.push(vec![Piece { span, quotes: Quotes::None, kind: PieceKind::Text(text) }]);
-            }
+            PieceKind::Sequence(sequence)
         } else {
+            let mut alternatives = Vec::new();
             for (begin, end) in parts {
                 let mut inner = self.part(begin, end);
                 let mut pieces = Vec::new();
                 inner.pieces(Stop::End, Mode::Plain, &mut pieces)?;
                 alternatives.push(pieces);
             }
-        }
+            PieceKind::Brace(alternatives)
+        };
         self.at = close + 1;
-        out.push(Piece { span: Span::new(from, self.at), quotes: Quotes::None, kind: PieceKind::Brace(alternatives) });
+        out.push(Piece { span: Span::new(from, self.at), quotes: Quotes::None, kind });
         Ok(())
     }
 
@@ -96,39 +90,4 @@ fn skip_double(bytes: &[u8], from: usize) -> Option<usize> {
             _ => index += 1,
         }
     }
-}
-
-/// Returns the words of `1..3`, `a..e`, with a step if there is one.
-fn sequence(text: &str) -> Option<Vec<String>> {
-    let mut parts = text.split("..");
-    let (first, last) = (parts.next()?, parts.next()?);
-    let step = match parts.next() {
-        Some(step) => step.parse::<i64>().ok()?,
-        None => 1,
-    };
-    if parts.next().is_some() {
-        return None;
-    }
-    let letter = |text: &str| text.chars().next().filter(|letter| text.len() == 1 && letter.is_ascii_alphabetic());
-    let (from, to, is_number) = match (first.parse::<i64>(), last.parse::<i64>()) {
-        (Ok(from), Ok(to)) => (from, to, true),
-        _ => (i64::from(u32::from(letter(first)?)), i64::from(u32::from(letter(last)?)), false),
-    };
-    let step = step.checked_abs()?.max(1);
-    let count = from.checked_sub(to)?.checked_abs()? / step;
-    if count >= LONGEST_SEQUENCE {
-        return None;
-    }
-    let width =
-        if is_number && (first.starts_with('0') || last.starts_with('0')) { first.len().max(last.len()) } else { 0 };
-    let direction = if to >= from { step } else { -step };
-    let value = |index: i64| from + index * direction;
-    let text_of = |value: i64| {
-        if is_number {
-            format!("{value:0width$}")
-        } else {
-            u32::try_from(value).ok().and_then(char::from_u32).map(String::from).unwrap_or_default()
-        }
-    };
-    Some((0..=count).map(|index| text_of(value(index))).collect())
 }

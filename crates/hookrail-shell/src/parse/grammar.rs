@@ -1,6 +1,6 @@
 //! Runs the grammar of tree-sitter over a masked text, within a limit.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, Parser, Tree};
@@ -16,7 +16,11 @@ use crate::syntax::{Fault, FaultKind, ShellScript};
 /// two milliseconds.
 const MOST_STEPS: u32 = 120;
 /// How many of them one costs behind an error: what follows is a lower bound anyway, and recovery is slow.
-const STEPS_BEHIND_ERROR: u32 = 40;
+const STEPS_BEHIND_ERROR: u32 = 60;
+
+/// How many bytes the parser gets at once, and how often it may ask for more.
+const READ_AT_ONCE: usize = 1024;
+const MOST_READS: u32 = 512;
 
 /// The head of a loop that the grammar knows with braces around its body.
 pub(crate) const LOOP_WITHOUT_WORDS: &[u8] = b"((;;))";
@@ -53,12 +57,24 @@ fn tree(text: &[u8]) -> Option<Tree> {
     PARSER.with_borrow_mut(|slot| {
         let parser = slot.as_mut()?;
         let mut steps = 0_u32;
+        let reads = Cell::new(0_u32);
         let mut callback = |state: &tree_sitter::ParseState| {
             steps += if state.has_error() { STEPS_BEHIND_ERROR } else { 1 };
-            if steps > MOST_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if steps > MOST_STEPS || reads.get() > MOST_READS {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut callback);
-        let tree = parser.parse_with_options(&mut |at, _| text.get(at..).unwrap_or_default(), None, Some(options));
+        // A token can be looked for up to the end of the text, which is no step: what is read is counted too.
+        let mut read = |at: usize, _| {
+            reads.set(reads.get() + 1);
+            let is_over = reads.get() > MOST_READS;
+            let end = if is_over { at } else { text.len().min(at + READ_AT_ONCE) };
+            text.get(at..end).unwrap_or_default()
+        };
+        let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| reads.get() <= MOST_READS);
         if tree.is_none() {
             parser.reset();
         }

@@ -1,7 +1,6 @@
 //! Reads one simple command: assignments, words and redirections.
 
-use std::cell::Cell;
-
+use super::Budget;
 use crate::lexer::{LexFault, Lexer, Mode, Stop, is_word_end};
 use crate::scanner::FoundHereDocument;
 use crate::syntax::{
@@ -17,8 +16,8 @@ pub(super) struct LeafReader<'t> {
     pub(super) depth: u32,
     pub(super) base: Option<u32>,
     pub(super) faults: Vec<Fault>,
-    /// How many substitutions of the whole line may still be read.
-    pub(super) budget: &'t Cell<u32>,
+    /// What of the whole line may still be read.
+    pub(super) budget: &'t Budget,
 }
 
 impl LeafReader<'_> {
@@ -85,6 +84,10 @@ impl LeafReader<'_> {
                 }
                 continue;
             }
+            if !self.budget.take_word() {
+                self.faults.push(Fault { kind: FaultKind::TooSlow, span: Span::new(lexer.at, end) });
+                break;
+            }
             if let Some(redirect) = self.redirect(&mut lexer)? {
                 command.redirects.push(redirect);
             } else if let Some(assignment) = self.assignment(&mut lexer, &command)? {
@@ -136,6 +139,10 @@ impl LeafReader<'_> {
                     while lexer.peek(0).is_some_and(|byte| byte != b'\n') {
                         lexer.at += 1;
                     }
+                }
+                Some(_) if !self.budget.take_word() => {
+                    self.faults.push(Fault { kind: FaultKind::TooSlow, span: Span::new(lexer.at, end) });
+                    break;
                 }
                 Some(_) => match lexer.word() {
                     Ok(mut word) => {
@@ -339,7 +346,7 @@ impl LeafReader<'_> {
     fn attach_all(&mut self, pieces: &mut [Piece]) {
         for piece in pieces {
             match &mut piece.kind {
-                PieceKind::Text(_) | PieceKind::Glob(_) | PieceKind::Tilde(_) => {}
+                PieceKind::Text(_) | PieceKind::Glob(_) | PieceKind::Tilde(_) | PieceKind::Sequence(_) => {}
                 PieceKind::Command(code) | PieceKind::Process { code, .. } => self.attach(code),
                 PieceKind::Arithmetic(inner) => self.attach_all(inner),
                 PieceKind::Brace(alternatives) => {
@@ -380,11 +387,10 @@ impl LeafReader<'_> {
     }
 
     fn attach(&mut self, code: &mut Substitution) {
-        let Some(left) = self.budget.get().checked_sub(1) else {
+        if !self.budget.take_substitution(code.code.range().len()) {
             self.faults.push(Fault { kind: FaultKind::TooSlow, span: code.code });
             return;
-        };
-        self.budget.set(left);
+        }
         let script = match &code.text {
             Some(text) => super::parse_part(text, None, self.depth + 1, self.budget),
             None => {

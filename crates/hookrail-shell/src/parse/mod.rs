@@ -15,14 +15,18 @@ use crate::lexer::is_mark;
 use crate::scanner::{ScanFault, Until, scan};
 use crate::syntax::{Fault, FaultKind, Node, ShellScript, Span};
 
-/// The longest line in bytes. Longer ones are not read.
+/// The longest line in bytes, and the longest text that is worked out. A longer one is not looked at.
 pub(crate) const LONGEST_LINE: usize = 128 * 1024;
+/// The most words of a line, with its assignments and redirections.
+const MOST_WORDS: u32 = 16 * 1024;
 /// The most brackets of structure of a line: the grammar takes very long for some that make no sense.
 const MOST_BRACKETS: u32 = 512;
 /// The most faults that are named.
 const MOST_FAULTS: usize = 16;
 /// The most substitutions of a line.
-const MOST_SUBSTITUTIONS: u32 = 1024;
+const MOST_SUBSTITUTIONS: u32 = 512;
+/// The most bytes of them, each counted once for every substitution around it.
+const MOST_BYTES: usize = LONGEST_LINE;
 /// How deep substitutions may stand in each other.
 const DEEPEST_CODE: u32 = 16;
 
@@ -42,10 +46,41 @@ pub fn parse(text: &str) -> ShellScript {
 
 /// Reads code that stands in a text of a command.
 pub(crate) fn parse_code(text: &str, base: Option<u32>, depth: u32) -> ShellScript {
-    parse_part(text, base, depth, &Cell::new(MOST_SUBSTITUTIONS))
+    let budget = Budget {
+        words: Cell::new(MOST_WORDS),
+        substitutions: Cell::new(MOST_SUBSTITUTIONS),
+        bytes: Cell::new(MOST_BYTES),
+    };
+    parse_part(text, base, depth, &budget)
 }
 
-fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> ShellScript {
+/// What may still be read of a line.
+struct Budget {
+    words: Cell<u32>,
+    substitutions: Cell<u32>,
+    bytes: Cell<usize>,
+}
+
+impl Budget {
+    /// Takes one word from it, if there is one left.
+    fn take_word(&self) -> bool {
+        let left = self.words.get().checked_sub(1);
+        self.words.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    /// Takes one substitution from it, if there is room for it.
+    fn take_substitution(&self, length: usize) -> bool {
+        let left = self.substitutions.get().checked_sub(1).zip(self.bytes.get().checked_sub(length));
+        if let Some((substitutions, bytes)) = left {
+            self.substitutions.set(substitutions);
+            self.bytes.set(bytes);
+        }
+        left.is_some()
+    }
+}
+
+fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Budget) -> ShellScript {
     let mut script = ShellScript { root: Node::Nothing, faults: Vec::new(), base };
     let whole = Span::new(0, text.len());
     if text.len() > LONGEST_LINE {
@@ -88,7 +123,10 @@ fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> 
                 script.faults.push(Fault { kind: FaultKind::TooSlow, span: whole });
             } else if found.is_structured {
                 grammar::read(&mut reader, &found, &mut script);
-                if found.is_unfinished {
+                if found.is_cut {
+                    script.faults.push(Fault { kind: FaultKind::Unclosed, span: whole });
+                }
+                if found.is_unfinished || found.is_cut {
                     for fault in script.faults.iter_mut().filter(|fault| fault.kind == FaultKind::Syntax) {
                         fault.kind = FaultKind::Unclosed;
                     }
@@ -99,8 +137,9 @@ fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> 
             script.faults.append(&mut reader.faults);
         }
     }
-    // One is enough to know that a line is not understood.
-    script.faults.truncate(MOST_FAULTS);
+    // One is enough to know that a line is not understood, and another one that a limit was met.
+    let more = script.faults.split_off(MOST_FAULTS.min(script.faults.len()));
+    script.faults.extend(more.into_iter().find(|fault| fault.kind.is_limit()));
     script
 }
 

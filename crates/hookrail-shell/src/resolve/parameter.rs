@@ -66,17 +66,14 @@ fn bracket(pattern: &[char], letter: char) -> Option<usize> {
     (found != negated).then_some(close + 1)
 }
 
-/// The longest text on which patterns are tried at every place.
-const LONGEST: usize = 128;
-
-/// Whether a pattern on a text takes too long to try.
-pub(crate) fn is_costly(text: &str, pattern: &str) -> bool {
-    pattern.contains([ANY, ONE, BRACKET]) && (text.len() > LONGEST || pattern.len() > LONGEST)
+/// Whether a pattern has more than letters.
+pub(crate) fn has_marks(pattern: &str) -> bool {
+    pattern.contains([ANY, ONE, BRACKET])
 }
 
 /// `${x#p}` and `${x%p}`.
 pub(crate) fn remove(text: &str, pattern: &str, suffix: bool, longest: bool) -> String {
-    if !pattern.contains([ANY, ONE, BRACKET]) {
+    if !has_marks(pattern) {
         let kept = if suffix { text.strip_suffix(pattern) } else { text.strip_prefix(pattern) };
         return kept.unwrap_or(text).to_owned();
     }
@@ -105,7 +102,7 @@ pub(crate) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> Strin
     if pattern.is_empty() {
         return text.to_owned();
     }
-    if !pattern.contains([ANY, ONE, BRACKET]) && !at_start && !at_end {
+    if !has_marks(pattern) && !at_start && !at_end {
         return if all { text.replace(pattern, with) } else { text.replacen(pattern, with, 1) };
     }
     let mut out = String::new();

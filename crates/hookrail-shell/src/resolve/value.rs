@@ -1,6 +1,7 @@
 //! A text of which parts may not be known.
 
 use crate::facts::Why;
+use crate::parse::LONGEST_LINE;
 use crate::syntax::Span;
 
 /// Stands in a text for a part that is not known. No line has this character: the parser refuses it.
@@ -17,9 +18,6 @@ pub(crate) const TRACKED: char = '\u{fdd5}';
 
 /// Stands before the number of a pipe, where a word is `<(…)`.
 pub(crate) const PIPE: char = '\u{fdd4}';
-
-/// The longest text that is worked out, in bytes.
-const LONGEST: usize = 128 * 1024;
 
 /// A text with patterns and parts that are not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +63,7 @@ impl Value {
 
     /// Adds a text. One that becomes too long is not known.
     pub(crate) fn push(&mut self, other: &Self) {
-        if self.text.len().saturating_add(other.text.len()) > LONGEST {
+        if self.text.len().saturating_add(other.text.len()) > LONGEST_LINE {
             let hole = Hole { why: Why::TooManyWords, span: Span::default(), net: false, secret: false };
             *self = Self::unknown(self.hole.or(other.hole).unwrap_or(hole));
             return;

@@ -4,11 +4,10 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use super::value::{Hole, Value};
-use crate::syntax::Node;
-use crate::syntax::Span;
+use crate::syntax::{Node, Span, Word};
 
-/// The most variables that are followed.
-const MOST_VARIABLES: usize = 64;
+/// The most variables that are followed, and as many names of each other kind.
+const MOST_NAMES: usize = 64;
 
 /// What is known of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +77,7 @@ pub(crate) struct State {
     pub(crate) last_folder: Option<Value>,
     pub(crate) folders: Vec<Value>,
     variables: Vec<(String, Variable)>,
-    pub(crate) positional: Vec<Value>,
+    pub(crate) positional: Rc<Vec<Value>>,
     /// Whether the positional parameters are known.
     pub(crate) knows_positional: bool,
     /// The variables that child processes get.
@@ -89,8 +88,25 @@ pub(crate) struct State {
     pub(crate) late_traps: Vec<(Value, Span)>,
     /// `set -e`: a failure ends the line.
     pub(crate) ends_on_failure: bool,
-    /// More variables were set than are followed.
+    /// More names were set than are followed.
     pub(crate) has_forgotten: bool,
+}
+
+impl Function {
+    /// A function that may be either of two: a `case` without a word, which runs any of its arms.
+    fn or(&self, other: &Self) -> Self {
+        let mut arms = self.alternatives();
+        add_missing(&mut arms, &other.alternatives());
+        let word = Word { span: Span::default(), pieces: Vec::new() };
+        Self { body: Node::Case { word, arms }, origin: self.origin }
+    }
+
+    fn alternatives(&self) -> Vec<(Vec<Word>, Node)> {
+        match &self.body {
+            Node::Case { word, arms } if word.pieces.is_empty() => arms.clone(),
+            body => vec![(Vec::new(), body.clone())],
+        }
+    }
 }
 
 impl State {
@@ -100,7 +116,7 @@ impl State {
             last_folder: None,
             folders: Vec::new(),
             variables: Vec::new(),
-            positional: Vec::new(),
+            positional: Rc::default(),
             knows_positional: true,
             exported: Vec::new(),
             functions: Vec::new(),
@@ -118,7 +134,7 @@ impl State {
     pub(crate) fn set(&mut self, name: &str, value: Variable) {
         if let Some((_, old)) = self.variables.iter_mut().find(|(other, _)| other == name) {
             *old = value;
-        } else if self.variables.len() < MOST_VARIABLES {
+        } else if self.variables.len() < MOST_NAMES {
             self.variables.push((name.to_owned(), value));
         } else {
             self.has_forgotten = true;
@@ -131,7 +147,12 @@ impl State {
 
     pub(crate) fn define(&mut self, name: &str, body: Rc<Function>) {
         self.functions.retain(|(other, _)| other != name);
-        self.functions.push((name.to_owned(), body));
+        self.has_forgotten |= !push(&mut self.functions, (name.to_owned(), body));
+    }
+
+    pub(crate) fn alias(&mut self, name: &str, code: &str) {
+        self.aliases.retain(|(other, _)| other != name);
+        self.has_forgotten |= !push(&mut self.aliases, (name.to_owned(), code.to_owned()));
     }
 
     pub(crate) fn forget_function(&mut self, name: &str) {
@@ -159,13 +180,19 @@ impl State {
                 *value = Variable::Text(Value::unknown(hole));
             }
         }
+        if self.folders != other.folders {
+            self.folders = vec![Value::unknown(hole); self.folders.len().max(other.folders.len())];
+        }
         for (name, body) in &other.functions {
-            if self.function(name).is_none() {
-                self.define(name, Rc::clone(body));
+            match self.function(name) {
+                Some(own) if own == *body => {}
+                Some(own) => self.define(name, Rc::new(own.or(body))),
+                None => self.define(name, Rc::clone(body)),
             }
         }
-        let missing = other.late_traps.iter().filter(|trap| !self.late_traps.contains(trap)).cloned();
-        self.late_traps = self.late_traps.iter().cloned().chain(missing).collect();
+        add_missing(&mut self.late_traps, &other.late_traps);
+        add_missing(&mut self.aliases, &other.aliases);
+        add_missing(&mut self.exported, &other.exported);
         self.ends_on_failure &= other.ends_on_failure;
         self.has_forgotten |= other.has_forgotten;
     }
@@ -186,7 +213,7 @@ impl State {
 
     pub(crate) fn export(&mut self, name: &str) {
         if !self.exported.iter().any(|other| other == name) {
-            self.exported.push(name.to_owned());
+            self.has_forgotten |= !push(&mut self.exported, name.to_owned());
         }
     }
 
@@ -198,6 +225,23 @@ impl State {
         }
         if !from.exported.iter().any(|other| other == name) {
             self.exported.retain(|other| other != name);
+        }
+    }
+}
+
+/// Adds a name, if there is room for it.
+fn push<T>(list: &mut Vec<T>, item: T) -> bool {
+    let has_room = list.len() < MOST_NAMES;
+    if has_room {
+        list.push(item);
+    }
+    has_room
+}
+
+fn add_missing<T: Clone + PartialEq>(list: &mut Vec<T>, other: &[T]) {
+    for item in other {
+        if !list.contains(item) {
+            list.push(item.clone());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::quoted::closes_twice;
 use super::{Frame, MaskKind, Scanner};
+use crate::syntax::Span;
 
 impl Scanner<'_> {
     pub(super) fn code(&mut self, byte: u8) {
@@ -38,6 +39,7 @@ impl Scanner<'_> {
                 self.mask(self.at - 1, MaskKind::Blanks);
             }
             b';' | b'&' | b'|' => {
+                let from = self.at;
                 self.at += 1;
                 self.operator();
                 // Of `&` and `;` only the doubled `&&` leaves a command to come.
@@ -45,7 +47,8 @@ impl Scanner<'_> {
                 if is_double {
                     self.at += 1;
                 }
-                self.wants_command = self.is_base() && (byte == b'|' || byte == b'&' && is_double);
+                let wants_command = self.is_base() && (byte == b'|' || byte == b'&' && is_double);
+                self.wants_command = wants_command.then_some(Span::new(from, self.at));
             }
             b'<' if self.starts_with(b"<<<") => {
                 // The grammar knows it behind simple commands only; for the structure it is any redirection.

@@ -88,8 +88,10 @@ pub(crate) struct Scan {
     pub(crate) brackets: u32,
     /// Where the last line began that is not inside of a quote or bracket.
     pub(crate) last_whole_line: usize,
-    /// Whether a structure is open at the end, or an operator wants a command.
+    /// Whether a structure is open at the end.
     pub(crate) is_unfinished: bool,
+    /// Whether an operator at the end wants a command.
+    pub(crate) is_cut: bool,
     pub(crate) fault: Option<ScanFault>,
 }
 
@@ -139,8 +141,8 @@ struct Scanner<'t> {
     structure_end: Option<usize>,
     /// How many structures of words are open: `if`, `while`, `{`.
     open_structures: i32,
-    /// Whether an operator came last that wants a command behind it.
-    wants_command: bool,
+    /// The operator that came last, if it wants a command behind it.
+    wants_command: Option<Span>,
     scan: Scan,
 }
 
@@ -161,7 +163,7 @@ pub(crate) fn scan(text: &str, from: usize, until: Until) -> Scan {
         loop_words: None,
         structure_end: None,
         open_structures: 0,
-        wants_command: false,
+        wants_command: None,
         scan: Scan { masks: Vec::with_capacity(if until == Until::End { 32 } else { 0 }), ..Scan::default() },
     };
     if until == Until::Arithmetic {
@@ -209,7 +211,12 @@ impl Scanner<'_> {
         }
         self.scan.end = self.at.min(self.text.len());
         if self.scan.fault.is_none() {
-            self.scan.is_unfinished = !self.frames.is_empty() || self.open_structures > 0 || self.wants_command;
+            self.scan.is_unfinished = !self.frames.is_empty() || self.open_structures > 0;
+            // Without it the grammar reads the rest, and has no error to recover from.
+            if let Some(span) = self.wants_command {
+                self.scan.masks.push(Mask { span, kind: MaskKind::Blanks });
+                self.scan.is_cut = true;
+            }
             let is_open = self.frames.iter().any(|frame| !matches!(frame, Frame::Subshell | Frame::Case));
             if is_open || until == Until::Parenthesis {
                 self.scan.fault = Some(ScanFault::Unclosed(self.at));
@@ -247,7 +254,7 @@ impl Scanner<'_> {
     }
 
     fn in_word(&mut self) {
-        self.wants_command = false;
+        self.wants_command = None;
         self.begins_word = false;
         self.begins_command = false;
     }

@@ -164,12 +164,15 @@ impl Scanner<'_> {
     }
 }
 
+/// The longest expression. A longer one is none, so that the end of one is not looked for in the whole text again and again.
+const LONGEST_EXPRESSION: usize = 4096;
+
 /// Whether the two brackets at an offset are closed by two that stand together, which makes them arithmetic.
 pub(crate) fn closes_twice(text: &[u8], at: usize) -> bool {
     let mut open = 0_usize;
     let mut index = at;
     let mut quote = None;
-    while let Some(byte) = text.get(index).copied() {
+    while let Some(byte) = text.get(index).copied().filter(|_| index - at <= LONGEST_EXPRESSION) {
         match (quote, byte) {
             (None, b'\'' | b'"') => quote = Some(byte),
             (Some(mark), _) if mark == byte => quote = None,

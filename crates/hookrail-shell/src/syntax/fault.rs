@@ -32,8 +32,18 @@ pub enum FaultKind {
     TooSlow,
 }
 
-#[cfg(feature = "syntax")]
 impl FaultKind {
+    /// Whether a limit was met.
+    pub(crate) fn is_limit(self) -> bool {
+        match self {
+            Self::TooLong | Self::TooDeep | Self::TooSlow => true,
+            Self::Syntax | Self::Unclosed | Self::OpenHereDocument | Self::ControlCharacter | Self::Disagreement => {
+                false
+            }
+        }
+    }
+
+    #[cfg(feature = "syntax")]
     /// Whether a shell may read a line with this fault as it is meant, so that the line is not read here only.
     pub(crate) fn may_be_read_by_a_shell(self) -> bool {
         match self {

@@ -306,7 +306,8 @@ impl Piece {
             | PieceKind::Arithmetic(_)
             | PieceKind::Glob(_)
             | PieceKind::Tilde(_)
-            | PieceKind::Brace(_) => None,
+            | PieceKind::Brace(_)
+            | PieceKind::Sequence(_) => None,
         }
     }
 
@@ -337,7 +338,8 @@ impl Piece {
             | PieceKind::Command(_)
             | PieceKind::Process { .. }
             | PieceKind::Glob(_)
-            | PieceKind::Tilde(_) => {}
+            | PieceKind::Tilde(_)
+            | PieceKind::Sequence(_) => {}
         }
     }
 }

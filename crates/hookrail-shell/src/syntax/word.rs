@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::sequence::Sequence;
+
 /// A range of bytes of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
@@ -94,8 +96,10 @@ pub enum PieceKind {
     Glob(GlobMark),
     /// `~` or `~user` at the beginning, with the name of the user.
     Tilde(String),
-    /// Alternatives: `{a,b}` and `{1..3}`.
+    /// Alternatives: `{a,b}`.
     Brace(Vec<Vec<Piece>>),
+    /// A sequence: `{1..3}`.
+    Sequence(Sequence),
 }
 
 /// A character that matches file names.
@@ -207,7 +211,8 @@ impl Word {
                 | PieceKind::Arithmetic(_)
                 | PieceKind::Glob(_)
                 | PieceKind::Tilde(_)
-                | PieceKind::Brace(_) => return None,
+                | PieceKind::Brace(_)
+                | PieceKind::Sequence(_) => return None,
             }
         }
         Some(text)
@@ -237,7 +242,8 @@ pub(crate) fn literal(pieces: &[Piece]) -> Option<Cow<'_, str>> {
             | PieceKind::Arithmetic(_)
             | PieceKind::Glob(_)
             | PieceKind::Tilde(_)
-            | PieceKind::Brace(_) => return None,
+            | PieceKind::Brace(_)
+            | PieceKind::Sequence(_) => return None,
         }
     }
     Some(Cow::Owned(joined))

@@ -76,18 +76,3 @@ fn commands_before_an_error_are_a_lower_bound() {
     assert_eq!(programs(&parse("a; b\nc 'd")), ["a", "b"]);
     assert_eq!(programs(&parse("a; b \u{1b}[0m; \u{fdd0}c")), ["a", "b", "\u{fffd}c"]);
 }
-
-#[test]
-fn the_program_is_found_behind_wrappers() {
-    let program = |line: &str| {
-        let script = parse(line);
-        let found = script.commands()[0].program().unwrap();
-        (found.name.unwrap_or_default(), found.via.join(" "))
-    };
-    assert_eq!(program("rm -rf x"), ("rm".to_owned(), String::new()));
-    assert_eq!(program("sudo -u root env A=1 /bin/rm x"), ("rm".to_owned(), "sudo env".to_owned()));
-    assert_eq!(program("timeout -s KILL 5 nice -n 3 'git' push"), ("git".to_owned(), "timeout nice".to_owned()));
-    assert_eq!(program("sudo \"$x\" y"), (String::new(), "sudo".to_owned()));
-    assert_eq!(program("nice"), ("nice".to_owned(), String::new()));
-    assert_eq!(program("sudo -l"), ("sudo".to_owned(), String::new()));
-}

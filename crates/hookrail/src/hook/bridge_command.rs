@@ -125,7 +125,7 @@ fn without_quotes<'l>(piece: &'l Piece, line: &'l str) -> Option<&'l str> {
         PieceKind::Text(_) if piece.quotes == Quotes::None && written.contains(['#', '[', '!']) => None,
         PieceKind::Text(text) => Some(text),
         PieceKind::Parameter(parameter) if parameter.is_plain() => Some(written),
-        PieceKind::Tilde(_) | PieceKind::Brace(_) => Some(written),
+        PieceKind::Tilde(_) | PieceKind::Brace(_) | PieceKind::Sequence(_) => Some(written),
         PieceKind::Parameter(_)
         | PieceKind::Command(_)
         | PieceKind::Process { .. }

@@ -40,8 +40,7 @@ impl Evaluator<'_> {
         }
         let mut folder = call.world.clone();
         for value in divided.values(&["output-dir"]) {
-            folder.folder =
-                Value { text: crate::resolve::join(&folder.folder.text, value.text()), hole: value.value.hole };
+            self.enter_folder(value, &mut folder);
         }
         for option in &divided.options {
             let Some(value) = &option.value else { continue };
@@ -85,7 +84,7 @@ impl Evaluator<'_> {
                 self.use_value(Use::Read, &value.value, value.span, call.world);
             }
             "x" | "proxy" | "preproxy" | "socks5" | "socks4" | "socks5-hostname" | "socks4a" | "doh-url" => {
-                self.network(host_of(text), value.span);
+                self.host(host_of(text), value);
             }
             _ => {}
         }
@@ -165,8 +164,7 @@ impl Evaluator<'_> {
     fn wget_folder(&mut self, divided: &Divided, call: &Call<'_>) -> World {
         let mut world = call.world.clone();
         for folder in divided.values(&["P", "directory-prefix"]) {
-            let hole = folder.value.hole.or(world.folder.hole);
-            world.folder = Value { text: crate::resolve::join(&world.folder.text, folder.text()), hole };
+            self.enter_folder(folder, &mut world);
         }
         world
     }

@@ -95,6 +95,10 @@ impl Evaluator<'_> {
         world.folder = Value::known("/");
         self.wrapped(call.name, command, call.span, world, call.input);
         let there = self.unmute(before);
+        let used = there.reads.len() + there.writes.len() + there.deletes.len();
+        if !self.affords(used.saturating_mul(mounts.len())) {
+            return;
+        }
         let lists = [(Use::Read, there.reads), (Use::Write, there.writes), (Use::Delete, there.deletes)];
         for (how, facts) in lists {
             for fact in facts {

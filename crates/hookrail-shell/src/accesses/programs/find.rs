@@ -1,7 +1,6 @@
 //! `find`: what it deletes, writes and runs.
 
 use super::Call;
-use super::xargs::replaced;
 use crate::accesses::evaluate::{After, Evaluator, Output};
 use crate::accesses::options::Arg;
 use crate::accesses::record::Use;
@@ -72,17 +71,14 @@ impl Evaluator<'_> {
         let (roots, expression) = args.split_at_checked(count).unwrap_or((args, &[]));
         let here = [Arg { value: Value::known("."), span: call.span }];
         let roots = if roots.is_empty() { here.as_slice() } else { roots };
-        let found: Vec<Arg> = roots.iter().flat_map(|root| self.found(root, expression, call)).collect();
+        let names = found_names(expression);
+        let found: Vec<Arg> = roots.iter().flat_map(|root| self.found(root, names.as_deref(), call)).collect();
         let mut prints = true;
+        let mut deletes = false;
         let mut rest = expression.iter();
         while let Some(arg) = rest.next() {
             match arg.text() {
-                "-delete" => {
-                    prints = false;
-                    for item in &found {
-                        self.use_value(Use::Delete, &item.value, item.span, call.world);
-                    }
-                }
+                "-delete" => (prints, deletes) = (false, true),
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
                     prints = false;
                     let mut command = Vec::new();
@@ -95,7 +91,7 @@ impl Evaluator<'_> {
                         command.push(part.clone());
                     }
                     for item in &found {
-                        let args: Vec<Arg> = command.iter().map(|part| replaced(part, "{}", &item.value)).collect();
+                        let Some(args) = self.with_item(&command, "{}", &item.value) else { break };
                         self.wrapped(call.name, &args, call.span, call.world.child(), &Default::default());
                     }
                 }
@@ -120,6 +116,9 @@ impl Evaluator<'_> {
                 _ => {}
             }
         }
+        for item in found.iter().filter(|_| deletes) {
+            self.use_value(Use::Delete, &item.value, item.span, call.world);
+        }
         // The paths that are printed: patterns, one on each line.
         let paths = found.iter().map(|item| &item.value).filter(|_| prints);
         let text = paths.fold(None, |lines: Option<Value>, path| {
@@ -139,7 +138,7 @@ impl Evaluator<'_> {
         let divided = super::divide(own, FD_VALUED, "", false);
         let here = [Arg { value: Value::known("."), span: call.span }];
         let roots = divided.operands.get(1..).filter(|roots| !roots.is_empty()).unwrap_or(&here);
-        let found: Vec<Arg> = roots.iter().flat_map(|root| self.found(root, &[], call)).collect();
+        let found: Vec<Arg> = roots.iter().flat_map(|root| self.found(root, None, call)).collect();
         let command: Vec<Arg> = command.iter().skip(1).take_while(|arg| arg.text() != ";").cloned().collect();
         if command.is_empty() {
             let text = found.iter().map(|item| format!("{}\n", item.text())).collect::<String>();
@@ -148,7 +147,7 @@ impl Evaluator<'_> {
         }
         for item in &found {
             let has_mark = command.iter().any(|part| part.text().contains('{'));
-            let mut args: Vec<Arg> = command.iter().map(|part| replaced(part, "{}", &item.value)).collect();
+            let Some(mut args) = self.with_item(&command, "{}", &item.value) else { break };
             if !has_mark {
                 args.push(item.clone());
             }
@@ -158,7 +157,7 @@ impl Evaluator<'_> {
     }
 
     /// Returns patterns for what is found below a root.
-    fn found(&mut self, root: &Arg, expression: &[Arg], call: &Call<'_>) -> Vec<Arg> {
+    fn found(&mut self, root: &Arg, names: Option<&[String]>, call: &Call<'_>) -> Vec<Arg> {
         let place = self.place_of(&root.value, call.world);
         let hole = root.value.hole.or(call.world.folder.hole.filter(|_| !root.text().starts_with('/')));
         let mut below = place.path;
@@ -166,8 +165,11 @@ impl Evaluator<'_> {
             below.push('/');
         }
         below.extend([ANY, ANY]);
-        let texts: Vec<String> = match found_names(expression) {
-            Some(names) => names.into_iter().map(|name| format!("{below}/{name}")).collect(),
+        if !self.affords(names.map_or(0, <[_]>::len).saturating_mul(8 + below.len() / 8)) {
+            return Vec::new();
+        }
+        let texts: Vec<String> = match names {
+            Some(names) => names.iter().map(|name| format!("{below}/{name}")).collect(),
             None => vec![below],
         };
         texts.into_iter().map(|text| Arg { value: Value { text, hole }, span: root.span }).collect()

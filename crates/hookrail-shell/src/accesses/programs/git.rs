@@ -533,7 +533,7 @@ fn settings_of_variables(world: &World) -> Vec<(String, Value)> {
         let name = text(format!("GIT_CONFIG_KEY_{index}"))?;
         Some((name.text.to_lowercase(), text(format!("GIT_CONFIG_VALUE_{index}"))?))
     };
-    (0..16).map_while(pair).collect()
+    (0..).map_while(pair).collect()
 }
 
 /// What a command of git prints, where that is known: the name of a branch, a tag or a commit, or paths of the work tree.

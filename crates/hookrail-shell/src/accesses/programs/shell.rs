@@ -2,7 +2,8 @@
 
 use super::Call;
 use crate::accesses::evaluate::{After, Evaluator, Input, Output};
-use crate::accesses::options::Arg;
+use crate::accesses::line_files::ScriptReader;
+use crate::accesses::options::{Arg, values};
 use crate::accesses::record::Use;
 use crate::facts::{Executed, FactSet, FlowKind, Why};
 use crate::resolve::{Variable, World};
@@ -72,7 +73,7 @@ impl Evaluator<'_> {
             if let Some(name) = parameters.first() {
                 child.set("0", Variable::Text(name.value.clone()));
             }
-            child.positional = parameters.iter().skip(1).map(|arg| arg.value.clone()).collect();
+            child.positional = values(parameters.get(1..).unwrap_or_default());
             let after = self.code(&code.value, code.span, call.name, vec![child], call.input);
             return After::same(call.world.clone(), after.output);
         }
@@ -82,7 +83,8 @@ impl Evaluator<'_> {
                     self.piped_script(file);
                 } else {
                     self.use_value(Use::Read, &file.value, file.span, call.world);
-                    if let Some(after) = self.run_written(&file.value, parameters, call.span, child) {
+                    let reader = ScriptReader::Shell;
+                    if let Some(after) = self.run_written(&file.value, reader, parameters, call.span, child) {
                         return After::same(call.world.clone(), after.output);
                     }
                     self.run_script(&file.value, file.span, call.world);
@@ -92,7 +94,7 @@ impl Evaluator<'_> {
             found => {
                 let parameters = found.map(|(_, rest)| rest).unwrap_or_default();
                 let parameters = if reads_input { operands.as_slice() } else { parameters };
-                child.positional = parameters.iter().map(|arg| arg.value.clone()).collect();
+                child.positional = values(parameters);
                 self.code_of_input(call.name, call.span, call.world, child, call.input)
             }
         }
@@ -118,7 +120,7 @@ impl Evaluator<'_> {
             self.flow(FlowKind::NetToExec, span);
             self.unknown(Why::DownloadedCode, FactSet::EFFECTS, span);
         } else if let Some(file) = &input.file {
-            if let Some(inner) = self.run_written(file, &[], span, child) {
+            if let Some(inner) = self.run_written(file, ScriptReader::Shell, &[], span, child) {
                 return After::same(world.clone(), inner.output);
             }
             self.run_script(file, span, world);

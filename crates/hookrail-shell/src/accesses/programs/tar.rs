@@ -5,7 +5,7 @@ use crate::accesses::evaluate::{Downloaded, Evaluator};
 use crate::accesses::hosts::{host_of, remote_host};
 use crate::accesses::options::Arg;
 use crate::accesses::record::{Reach, Use};
-use crate::resolve::{Value, Variable, join, shown};
+use crate::resolve::{Value, Variable, shown};
 
 const VALUED: &str = "f C T X b H g I K N V L F file directory files-from exclude-from exclude transform xform strip-components \
     use-compress-program to-command checkpoint-action mode owner group mtime listed-incremental newer format rsh-command \
@@ -13,12 +13,16 @@ const VALUED: &str = "f C T X b H g I K N V L F file directory files-from exclud
 
 impl Evaluator<'_> {
     pub(super) fn tar(&mut self, call: &Call<'_>) {
+        // Its first word is all options, with a dash or without.
+        let letters = call.args.first().map_or(0, |first| first.text().len());
+        if !self.affords(letters.saturating_mul(16)) {
+            return;
+        }
         let args: Vec<Arg> = options_of_variable(call).into_iter().chain(modern(call.args)).collect();
         let divided = divide(&args, VALUED, "", false);
         let mut world = call.world.clone();
         for folder in divided.values(&["C", "directory"]) {
-            let hole = folder.value.hole.or(world.folder.hole);
-            world.folder = Value { text: join(&world.folder.text, folder.text()), hole };
+            self.enter_folder(folder, &mut world);
         }
         for program in divided.values(&[
             "I",
@@ -47,7 +51,7 @@ impl Evaluator<'_> {
             divided.has_any(&["c", "create", "r", "append", "u", "update", "A", "catenate", "concatenate", "delete"]);
         for file in archive {
             if let Some(host) = remote_host(file.text()).filter(|_| !divided.has_any(&["force-local"])) {
-                self.network(host, file.span);
+                self.host(host, file);
                 continue;
             }
             if file.value.is_pipe() {

@@ -43,7 +43,7 @@ impl Evaluator<'_> {
             Some(mark) if !mark.is_empty() => {
                 self.limit_items(items.len(), call);
                 for item in items.iter().take(MOST_COMMANDS) {
-                    let args: Vec<Arg> = command.iter().map(|arg| replaced(arg, &mark, item)).collect();
+                    let Some(args) = self.with_item(&command, &mark, item) else { break };
                     self.wrapped(call.name, &args, call.span, call.world.child(), &Default::default());
                 }
             }
@@ -60,6 +60,19 @@ impl Evaluator<'_> {
         if count > MOST_COMMANDS {
             self.unknown(Why::TooManyCommands, FactSet::EVERYTHING, call.span);
         }
+    }
+
+    /// Puts an item in the place of its mark in every word. None if that is too much.
+    pub(super) fn with_item(&mut self, command: &[Arg], mark: &str, item: &Value) -> Option<Vec<Arg>> {
+        let replaced = |arg: &Arg| {
+            let places = arg.text().matches(mark).count();
+            if !self.affords(places.saturating_mul(item.text.len())) {
+                return None;
+            }
+            let hole = if places == 0 { arg.value.hole } else { arg.value.hole.or(item.hole) };
+            Some(Arg { value: Value { text: arg.text().replace(mark, &item.text), hole }, span: arg.span })
+        };
+        command.iter().map(replaced).collect()
     }
 
     pub(super) fn parallel(&mut self, call: &Call<'_>) -> After {
@@ -93,7 +106,7 @@ impl Evaluator<'_> {
                 continue;
             }
             let has_mark = command.iter().any(|arg| arg.text().contains("{}"));
-            let mut args: Vec<Arg> = command.iter().map(|arg| replaced(arg, "{}", item)).collect();
+            let Some(mut args) = self.with_item(&command, "{}", item) else { break };
             if !has_mark {
                 args.push(Arg { value: item.clone(), span: call.span });
             }
@@ -126,13 +139,4 @@ fn items(text: &str, by_line: bool, by_zero: bool, separator: Option<&str>) -> V
     };
     let unquoted = |part: &str| part.trim_matches(['"', '\'']).to_owned();
     parts.into_iter().filter(|part| !part.is_empty()).map(|part| Value::known(unquoted(part))).collect()
-}
-
-/// Puts an item in the place of its mark.
-pub(super) fn replaced(arg: &Arg, mark: &str, item: &Value) -> Arg {
-    if !arg.text().contains(mark) {
-        return arg.clone();
-    }
-    let text = arg.text().replace(mark, &item.text);
-    Arg { value: Value { text, hole: arg.value.hole.or(item.hole) }, span: arg.span }
 }
