@@ -20,6 +20,7 @@ pub(crate) mod permission_rules;
 pub mod remote;
 pub(crate) mod sandbox;
 pub(crate) mod search_path;
+mod shown_condition;
 pub(crate) mod variables;
 
 use std::fmt;
@@ -33,6 +34,7 @@ pub use bridge_command::{bridge_program, bridge_words, denies_on_failure, denyin
 use exec_options::CommandShell;
 pub use exec_options::ProcessLifetime;
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
+pub use shown_condition::{CallPart, RuledCalls, ShownCondition};
 
 pub use crate::config::source::Authority;
 use crate::config::source::{Origin, SourceKind};

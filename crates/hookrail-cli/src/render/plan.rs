@@ -119,6 +119,9 @@ fn rows(part: &PartPlan, number: &mut usize, places: &PathDisplay) -> String {
             Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.location(&hook.origin.location)),
         ]);
+        for condition in hook.shown_conditions() {
+            table.note(format!("{} {}", paint(QUIET, "if"), one_line(&condition.sentence())));
+        }
     }
     table.render(2)
 }

@@ -11,7 +11,6 @@ use crate::config::source::SourceKind;
 use crate::dialect::snapshot::{Snapshot, Switch};
 use crate::dialect_id::DialectId;
 use crate::event::{EventKind, Occurrences};
-use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Enablement, Hook, Trust};
 use crate::matcher::MatchResult;
 use crate::outcome::skips::{SkipReason, Skipped};
@@ -118,11 +117,10 @@ fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>, event: EventKind) -> Option
 
 /// The reason for a rule that does not match, or another hook with a condition that does not hold.
 fn unmet(hook: &Hook) -> (SkipReason, String) {
-    let terms = hook.conditions.iter().filter_map(HookCondition::term).filter(|(key, _)| *key == "if");
-    let terms: Vec<String> = terms.map(|(_, text)| text).collect();
-    let detail = match terms.as_slice() {
+    let conditions: Vec<String> = hook.shown_conditions().map(|condition| condition.sentence()).collect();
+    let detail = match conditions.as_slice() {
         [] => "its condition does not hold".to_owned(),
-        terms => format!("its condition does not hold: {}", terms.join(", ")),
+        conditions => format!("its condition does not hold: {}", conditions.join(", and ")),
     };
     (SkipReason::Condition, detail)
 }

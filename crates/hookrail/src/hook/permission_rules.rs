@@ -7,6 +7,7 @@ use std::path::Path;
 
 use hookrail_matcher::{Language, MatchScope, Matcher, OnInvalid};
 
+use super::shown_condition::CallPart;
 use crate::dialect_id::DialectId;
 
 /// The dialect whose names of tools the rules have.
@@ -26,6 +27,8 @@ pub(crate) struct PermissionRules {
 struct Rule {
     tool: String,
     subject: RuleSubject,
+    /// What the subject says, in one way to write it.
+    part: CallPart,
 }
 
 #[derive(Clone, Debug)]
@@ -97,6 +100,11 @@ impl PermissionRules {
         &self.text
     }
 
+    /// What each of the rules is about: the names of tools that it covers, and what must fit of a call.
+    pub(crate) fn meant(&self) -> impl Iterator<Item = (Vec<&str>, CallPart)> {
+        self.rules.iter().map(|rule| (rule.tools(), rule.part.clone()))
+    }
+
     /// Whether a call matches one of the rules.
     pub(crate) fn hold(&self, call: &RuledCall) -> bool {
         self.unreadable.is_some() || self.rules.iter().any(|rule| rule.matches(call))
@@ -104,6 +112,10 @@ impl PermissionRules {
 }
 
 impl Rule {
+    fn tools(&self) -> Vec<&str> {
+        std::iter::once(self.tool.as_str()).chain(family(&self.tool).iter().copied()).collect()
+    }
+
     fn matches(&self, call: &RuledCall) -> bool {
         if !call.tools.iter().any(|tool| covers(&self.tool, tool)) {
             return call.elsewhere.contains(&self.tool);
@@ -137,12 +149,15 @@ const FILE_TOOLS: [&str; 8] = ["Edit", "Write", "MultiEdit", "NotebookEdit", "Re
 /// Tools whose argument is a command line.
 const SHELL_TOOLS: [&str; 3] = ["Bash", "Monitor", "PowerShell"];
 
+fn family(rule: &str) -> &'static [&'static str] {
+    FAMILIES.iter().find(|(name, _)| *name == rule).map_or(&[], |(_, others)| others)
+}
+
 fn covers(rule: &str, tool: &str) -> bool {
-    let family = FAMILIES.iter().find(|(name, _)| *name == rule).map_or(&[][..], |(_, others)| others);
     // A rule of a server covers its tools.
     let server = || rule.starts_with("mcp__") && tool.strip_prefix(rule).is_some_and(|rest| rest.starts_with("__"));
     let wild = || rule.strip_suffix('*').is_some_and(|prefix| tool.starts_with(prefix));
-    rule == tool || family.contains(&tool) || server() || wild()
+    rule == tool || family(rule).contains(&tool) || server() || wild()
 }
 
 /// The rules of a text: divided outside of brackets. Nothing if brackets do not fit.
@@ -173,34 +188,47 @@ fn rule(text: &str) -> Option<Rule> {
     if tool.is_empty() || !tool.chars().all(is_name) {
         return None;
     }
-    let subject = match specifier.map(str::trim) {
-        None | Some("" | "*") => RuleSubject::Any,
-        Some(pattern) if SHELL_TOOLS.contains(&tool) => RuleSubject::Command(command_pattern(pattern)?),
-        Some(pattern) if FILE_TOOLS.contains(&tool) => RuleSubject::Path(path_pattern(pattern)?),
+    let part = match specifier.map(str::trim) {
+        None | Some("" | "*") => CallPart::Any,
+        // At the end there are two ways to write it.
+        Some(pattern) if SHELL_TOOLS.contains(&tool) => CallPart::Command(match pattern.strip_suffix(":*") {
+            Some(stem) => format!("{stem} *"),
+            None => pattern.to_owned(),
+        }),
+        Some(pattern) if FILE_TOOLS.contains(&tool) => CallPart::Path(path_of_pattern(pattern)),
         Some(pattern) => match pattern.strip_prefix("domain:") {
-            Some(host) => RuleSubject::Domain(compiled(&wild(host))?),
-            None => RuleSubject::Text(compiled(&wild(pattern))?),
+            Some(host) => CallPart::Host(host.to_owned()),
+            None => CallPart::Text(pattern.to_owned()),
         },
     };
-    Some(Rule { tool: tool.to_owned(), subject })
+    let subject = match &part {
+        CallPart::Any => RuleSubject::Any,
+        CallPart::Command(pattern) => RuleSubject::Command(command_pattern(pattern)?),
+        CallPart::Path(pattern) => RuleSubject::Path(path_pattern(pattern)?),
+        CallPart::Host(pattern) => RuleSubject::Domain(compiled(&wild(pattern))?),
+        CallPart::Text(pattern) => RuleSubject::Text(compiled(&wild(pattern))?),
+    };
+    Some(Rule { tool: tool.to_owned(), subject, part })
 }
 
-/// A pattern of commands: `*` is any text, and at the end, behind a blank or as `:*`, also none.
+/// A pattern of commands: `*` is any text, and at the end, behind a blank, also none.
 fn command_pattern(pattern: &str) -> Option<Matcher> {
-    let stem = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *"));
-    match stem {
+    match pattern.strip_suffix(" *") {
         Some(stem) => compiled(&format!("{}(\\s[\\s\\S]*)?", wild(stem))),
         None => compiled(&wild(pattern)),
     }
 }
 
-/// A pattern of paths: `**` is any text, `*` any text without a slash, `?` one character. What names a folder covers all that is in it.
-fn path_pattern(pattern: &str) -> Option<Matcher> {
-    // `//` begins an absolute path, and `/` or `./` one relative to the project.
-    let pattern = match pattern.strip_prefix("//") {
+/// A path as it is compared: `//` begins an absolute one, and `/` or `./` one relative to the project.
+fn path_of_pattern(pattern: &str) -> String {
+    match pattern.strip_prefix("//") {
         Some(rest) => format!("/{rest}"),
         None => pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')).unwrap_or(pattern).to_owned(),
-    };
+    }
+}
+
+/// A pattern of paths: `**` is any text, `*` any text without a slash, `?` one character. What names a folder covers all that is in it.
+fn path_pattern(pattern: &str) -> Option<Matcher> {
     let mut expression = String::new();
     let mut rest = pattern.trim_end_matches('/');
     while let Some(letter) = rest.chars().next() {

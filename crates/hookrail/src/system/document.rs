@@ -118,7 +118,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&Config
         false => document.list("shadow", outcome.shadow.iter().map(shadow_document)),
     };
     document
-        .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
+        .list("skipped", outcome.skipped.iter().take(most_skipped).map(|hook| skipped(hook).to_json()))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
 }
 
@@ -237,7 +237,7 @@ fn add_plan(document: JsonObject, plan: &Plan) -> JsonObject {
             .add("lane", lane(&planned.hook))
             .add("sandbox", sandbox(&planned.hook))
             .add("source", source(&planned.hook.origin));
-        let members = with_remote(members, &planned.hook);
+        let members = with_conditions(with_remote(members, &planned.hook), &planned.hook);
         let members = match planned.is_changed() {
             true => members.add("fails", json!(Code::TrustChanged.name())),
             false => members,
@@ -253,7 +253,7 @@ fn add_plan(document: JsonObject, plan: &Plan) -> JsonObject {
         false => document.list("shadow", plan.shadow_hooks().map(planned_hook)),
     };
     let document = document
-        .list("skipped", plan.skipped.iter().map(skipped))
+        .list("skipped", plan.skipped.iter().map(|hook| with_conditions(skipped(hook), &hook.hook).to_json()))
         .list("diagnostics", plan.diagnostics.iter().map(diagnostic));
     let carried_call =
         |call: &CarriedCallPlan| add_plan(JsonObject::new().add("tool", json!(call.tool)), &call.plan).to_json();
@@ -298,14 +298,13 @@ fn rule_match(found: &RuleMatch) -> Json {
     Json::from(json!({ "name": &**rule, "condition": condition, "explanation": explanation }))
 }
 
-fn skipped(skipped: &Skipped) -> Json {
+fn skipped(skipped: &Skipped) -> JsonObject {
     JsonObject::new()
         .add("hook", json!(&*skipped.hook.label))
         .add("dialect", json!(skipped.hook.dialect.name()))
         .add("why", json!(skipped.why.name()))
         .add("detail", json!(skipped.detail))
         .add("source", source(&skipped.hook.origin))
-        .to_json()
 }
 
 fn listed(hook: &Hook) -> Json {
@@ -340,6 +339,12 @@ fn with_remote(members: JsonObject, hook: &Hook) -> JsonObject {
         .add("timeoutMs", timeout)
         .add("onFailure", json!(hook.policy_in_force().name()));
     members.add("remote", remote.to_json())
+}
+
+/// Adds what the key `if` of a hook became, all of which must hold. Only hooks that have the key have the member.
+fn with_conditions(members: JsonObject, hook: &Hook) -> JsonObject {
+    let mut conditions = hook.shown_conditions().map(|condition| condition.to_json()).peekable();
+    if conditions.peek().is_none() { members } else { members.list("if", conditions) }
 }
 
 /// The events that a module has handlers for, in its own words.

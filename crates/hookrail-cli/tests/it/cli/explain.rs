@@ -71,6 +71,39 @@ fn for_people() {
 }
 
 #[test]
+fn for_people_with_conditions() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [
+        {"type": "command", "name": "pushes", "command": "true", "if": "Bash(git push:*), Edit(./src/**)"},
+        {"type": "command", "name": "deletes", "command": "true ", "if": {"deletes": {"outside": "project"}}},
+        {"type": "command", "name": "broken", "command": "true  ", "if": "Bash(git push"}
+        ]}]"#,
+    );
+    let args = ["explain", "BeforeTool", "--tool", "run_shell_command", "--trust-project", "--tool-input"];
+    let input = r#"{"command": "git push"}"#;
+    insta::assert_snapshot!(sandbox.steady(&sandbox.run(&[&args[..], &[input]].concat()).ends_with(0).stdout), @r#"
+    2 hooks would run  before-tool run_shell_command
+
+    llxprt (parallel): all at once
+      1.  pushes  timeout: 60.0 s  .llxprt/settings.json:5
+          if run_shell_command with the command `git push *`; replace or write_file with the path `src/**`
+      2.  broken  timeout: 60.0 s  .llxprt/settings.json:7
+          if always: `Bash(git push` cannot be read
+
+    would not run
+      deletes  condition  its condition does not hold: {"deletes":{"outside":"project"}}  .llxprt/settings.json:6
+
+    warning[setting-value]: `if` has a rule that cannot be read: `Bash(git push`; the hook is always asked
+     --> .llxprt/settings.json:7:74
+      |
+    7 |         {"type": "command", "name": "broken", "command": "true  ", "if": "Bash(git push"}
+      |                                                                          ^^^^^^^^^^^^^^^
+      |
+      = help: write a permission rule, such as `Bash(git push *)` or `Edit(src/**)`
+    "#);
+}
+
+#[test]
 fn for_people_when_nothing_would_run() {
     insta::assert_snapshot!(Sandbox::new().run(&["explain", "SessionEnd"]).ends_with(0).stdout, @"no hook would run  session-end");
 }

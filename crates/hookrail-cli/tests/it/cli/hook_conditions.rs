@@ -141,6 +141,59 @@ fn permission_rules_are_read_in_every_dialect() {
     }
 }
 
+fn explained(sandbox: &Sandbox, line: &str) -> Value {
+    let input = json!({ "command": line }).to_string();
+    let args = ["explain", "before-tool", "--tool", "run_shell_command", "--tool-input", &input, "--json"];
+    sandbox.run(&args).ends_with(0).json()
+}
+
+#[test]
+fn explain_shows_what_a_text_became() {
+    for (dialect, sandbox) in projects(&json!("Bash(git push:*), WebFetch(domain:example.com)")) {
+        let (shell, fetch) = match dialect {
+            "claude" | "codex" => ("Bash", "WebFetch"),
+            "xcode" => ("shell", "webFetch"),
+            "xcsh" => ("bash", "fetch"),
+            _ => ("run_shell_command", "web_fetch"),
+        };
+        let calls = json!([
+            { "tools": [shell], "command": "git push *" },
+            { "tools": [fetch], "host": "example.com" },
+        ]);
+        let asked = explained(&sandbox, "git push origin");
+        assert_eq!(asked["plan"][0]["if"], json!([{ "calls": calls }]), "{dialect}");
+        let passed = explained(&sandbox, "git pull");
+        assert_eq!(passed["plan"], json!([]), "{dialect}");
+        let skipped = &passed["skipped"][0];
+        assert_eq!(skipped["if"], json!([{ "calls": calls }]), "{dialect}");
+        let detail = format!("{shell} with the command `git push *`; {fetch} with the host `example.com`");
+        assert_eq!(skipped["detail"], format!("its condition does not hold: {detail}"), "{dialect}");
+    }
+}
+
+#[test]
+fn explain_shows_every_kind_of_condition() {
+    for (condition, became) in [
+        (json!("Bash"), json!({ "calls": [{ "tools": ["run_shell_command"] }] })),
+        (
+            json!("Edit(/src/**)|Bash(rm *)"),
+            json!({ "calls": [
+                { "tools": ["replace", "write_file"], "path": "src/**" },
+                { "tools": ["run_shell_command"], "command": "rm *" },
+            ] }),
+        ),
+        (json!("Bash(git push"), json!({ "unreadable": "Bash(git push" })),
+        (json!({ "git": ["push", "push-force"] }), json!({ "when": { "git": ["push", "push-force"] } })),
+    ] {
+        let (_, sandbox) = projects(&condition).swap_remove(0);
+        let plan = explained(&sandbox, "rm x; git push");
+        assert_eq!(plan["plan"][0]["if"], json!([became]), "{condition}");
+    }
+    let without = Sandbox::with_hook("BeforeTool", "true");
+    let plan = without.run(&["explain", "before-tool", "--trust-project", "--json"]).ends_with(0).json();
+    assert_eq!(plan["plan"][0].get("if"), None);
+}
+
 #[test]
 fn the_conditions_hold_in_every_host() {
     for condition in [json!({ "git": "push-force" }), json!("Bash(git push *)")] {
