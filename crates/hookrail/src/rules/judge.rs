@@ -349,10 +349,7 @@ pub(crate) fn fit_of_path(condition: &PathCondition, used: &PathUse, reach: Reac
             Fit::No => {}
         }
     }
-    // A pattern of a shell may also mean files that are not excepted.
-    let is_excepted =
-        || !is_shell_pattern(&used.path) && except.iter().any(|glob| glob.fits(used, Reach::Itself, scene) == Fit::Yes);
-    if fit == Fit::No || is_excepted() {
+    if fit == Fit::No || except.iter().any(|glob| glob.covers(used, scene)) {
         return Fit::No;
     }
     let mut weaken = |other: Fit| {

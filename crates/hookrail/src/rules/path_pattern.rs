@@ -118,6 +118,21 @@ impl PathPattern {
         })
     }
 
+    /// Whether the pattern surely fits all that is used. A pattern of a shell may mean any file of the folder that it looks in, so
+    /// the whole folder has to be meant.
+    pub(crate) fn covers(&self, used: &PathUse, scene: &RuleScene) -> bool {
+        if !is_shell_pattern(&used.path) {
+            return self.fits(used, Reach::Itself, scene) == Fit::Yes;
+        }
+        let parts = split(&used.path);
+        let fixed = parts.iter().take_while(|part| !is_shell_pattern(part)).count();
+        let (folder, found) = parts.split_at_checked(fixed).unwrap_or((&parts, &[]));
+        // Some shells find `..` for a pattern that begins with a dot.
+        !used.is_partly_unknown
+            && !found.iter().any(|part| part.starts_with('.'))
+            && self.base(scene).is_some_and(|base| self.fits_below(&format!("/{}", folder.join("/")), base))
+    }
+
     /// Whether a path that is no pattern can end as this pattern does.
     fn may_end(&self, path: &str) -> bool {
         self.name.as_ref().is_none_or(|name| path.ends_with(name.as_str()) || path.ends_with('/'))
@@ -402,6 +417,33 @@ mod tests {
         assert_eq!(fit("**/.env", "/w/project/build", Reach::Below), Fit::No);
         assert_eq!(fit("src/*.rs", "/w/project/src", Reach::Below), Fit::Yes);
         assert_eq!(fit("src/*.rs", "/w/project/doc", Reach::Below), Fit::No);
+    }
+
+    #[test]
+    fn a_pattern_of_a_shell_is_covered_with_its_whole_folder() {
+        let scene = RuleScene::of_examples(AddedPrograms::default());
+        for (pattern, path, expected) in [
+            ("a.txt", "/w/project/a.txt", true),
+            ("a.txt", "/w/project/[ab].txt", false),
+            ("a.txt", "/w/project/?.txt", false),
+            ("*.txt", "/w/project/*.txt", false),
+            ("build/**", "/w/project/build/*.o", true),
+            ("build/**", "/w/project/build/**", true),
+            ("build/**", "/w/project/build/a/[ab]/c", true),
+            ("build/*", "/w/project/build/*.o", false),
+            ("build/**", "/w/project/*/a", false),
+            ("build/**", "/w/project/[b]uild/a", false),
+            ("build/**", "/w/project/build/*/.*/x", false),
+            ("app/**", "/w/project/app/[id]/page.tsx", true),
+            ("app/[id]/page.tsx", "/w/project/app/[id]/page.tsx", false),
+            ("/**", "/opt/*", true),
+        ] {
+            let used = PathUse { path: path.to_owned(), is_partly_unknown: false, covers_hidden: true };
+            let pattern = PathPattern::read(pattern).unwrap();
+            assert_eq!(pattern.covers(&used, &scene), expected, "{pattern:?} {path}");
+            let unknown = PathUse { is_partly_unknown: true, ..used };
+            assert!(!is_shell_pattern(path) || !pattern.covers(&unknown, &scene), "{pattern:?} {path}");
+        }
     }
 
     #[test]
