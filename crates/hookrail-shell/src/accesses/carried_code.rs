@@ -8,9 +8,6 @@ use crate::resolve::{HOLE, Value, World, base_name};
 use crate::syntax::Span;
 use crate::tables::{Role, Row};
 
-/// The most arguments of a program that is not known before a command in them.
-const MOST_BEFORE: usize = 256;
-
 impl Evaluator<'_> {
     pub(super) fn rest(
         &mut self,
@@ -84,7 +81,7 @@ impl Evaluator<'_> {
             let has_own = next.starts_with('-') || next.contains('/') || self.tables.subcommand(name, next).is_some();
             self.is_program(name) && (is_behind("--") || has_own || name == "git")
         };
-        if let Some(index) = (0..args.len().min(MOST_BEFORE)).find(|index| begins(*index)) {
+        if let Some(index) = (0..args.len()).find(|index| begins(*index)) {
             self.wrapped(name, args.get(index..).unwrap_or_default(), span, world.child(), input);
         }
         let is_option = |arg: &Arg| matches!(arg.text(), "-c" | "-lc" | "--command" | "--exec");
