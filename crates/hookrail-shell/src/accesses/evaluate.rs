@@ -17,8 +17,9 @@ const MOST_STATES: usize = 4;
 const MOST_COMMANDS: usize = 512;
 /// The most work that a line makes. A unit takes 10 to 20 ns.
 const MOST_WORK: usize = 224 * 1024;
-/// What a command costs beside its words.
+/// What a command costs beside its words, and code beside its length.
 const COMMAND: usize = 32;
+const CODE: usize = 96;
 /// How often code may stand in code, functions included.
 const DEEPEST_CODE: u32 = 8;
 /// The most values of a loop that are followed one by one.
@@ -182,7 +183,7 @@ impl<'s> Evaluator<'s> {
         worlds: Vec<World>,
         input: &Input,
     ) -> After {
-        self.charge(code.text.len().saturating_mul(3));
+        self.charge(code.text.len().saturating_mul(3).saturating_add(CODE));
         // No command of it would be followed, so it is not read.
         if self.is_full() {
             return After { failure: worlds.clone(), success: worlds, output: Output::default() };

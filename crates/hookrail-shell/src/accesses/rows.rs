@@ -357,6 +357,9 @@ impl Evaluator<'_> {
 
     /// `NAME=value` before a command: `env`, `sudo`.
     fn environment(&mut self, arg: &Arg, world: &mut World) {
+        if !self.affords(48) {
+            return;
+        }
         if let Some((name, value)) = arg.text().split_once('=') {
             let value = Value { text: value.to_owned(), hole: arg.value.hole };
             self.variable_effect(name, &value, arg.span, world);
