@@ -7,7 +7,7 @@ use std::time::Duration;
 use hookrail::{DialectId, Environment, Event, EventKind, Hook, HookSystem, Json, Outcome};
 use hookrail::document::{explain_document, list_document, outcome_document};
 use hookrail::plan::{Firing, Snapshot, Step};
-use hookrail::process::{RunEnd, RunRequest};
+use hookrail::process::{PlannedRun, RunEnd};
 use tempfile::TempDir;
 
 /// A project with one file whose content the fuzzer generates.
@@ -73,7 +73,7 @@ pub fn dialect_event(dialect: DialectId, number: u8) -> EventKind {
 }
 
 /// Drives an event in which every hook ends like this, and checks the outcome.
-pub fn drive(hooks: Vec<Hook>, event: Event, end: impl Fn(&RunRequest) -> RunEnd) -> Outcome {
+pub fn drive(hooks: Vec<Hook>, event: Event, end: impl Fn(&PlannedRun) -> RunEnd) -> Outcome {
     let mut firing = Firing::new(Arc::new(Snapshot::new(hooks, Vec::new())), event);
     loop {
         match firing.step() {

@@ -57,12 +57,14 @@ impl Evaluator<'_> {
         }
         let mut args = Vec::with_capacity(command.words.len());
         self.all_fields(&command.words, &mut world, |value, span| args.push(Arg { value, span }));
+        // Words that come to nothing are no command, and what is redirected then is nobody's.
+        if args.is_empty() && self.facts.commands.len() == index + 1 && !self.facts.has_fact_of(index) {
+            self.facts.commands.truncate(index);
+            self.command = outer;
+        }
         let redirected = self.redirects(&command.redirects, &mut world, input);
         let before_facts = FactCounts::of(&self.facts);
         let mut after = if args.is_empty() {
-            if !command.words.is_empty() && self.facts.commands.len() == index + 1 {
-                self.facts.commands.pop();
-            }
             self.command = outer;
             for assignment in &command.assignments {
                 self.assign(assignment, &mut world);

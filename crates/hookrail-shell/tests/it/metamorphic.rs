@@ -205,13 +205,28 @@ proptest! {
 
     #[test]
     fn any_text_of_marks_is_read(text in "[ab '\"\\\\$(){}<>|&;#\n`*?\\[\\]~=!x:/,.@%^-]{0,60}") {
-        let _ = of_line(&text);
+        let found = of_line(&text);
+        prop_assert!(named_commands(&found).all(|index| index < found.commands.len()), "{:?}", found);
     }
 
     #[test]
     fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = of_line(&String::from_utf8_lossy(&bytes));
     }
+}
+
+/// The commands that accesses of paths are said to be of.
+fn named_commands(found: &Accesses) -> impl Iterator<Item = usize> {
+    found.reads.iter().chain(&found.writes).chain(&found.deletes).filter_map(|fact| fact.command)
+}
+
+/// An exception of a rule that is about one command would cover the redirection of another one.
+#[test]
+fn what_is_redirected_without_a_command_is_of_no_command() {
+    let found = of_line("$2 > f; rm x");
+    assert_eq!((found.commands.len(), found.writes[0].command, found.deletes[0].command), (1, None, Some(0)));
+    let found = of_line("echo a > f; rm x");
+    assert_eq!((found.commands.len(), found.writes[0].command, found.deletes[0].command), (2, Some(0), Some(1)));
 }
 
 #[test]
