@@ -20,7 +20,8 @@ fuzz_target!(|data: &[u8]| {
     let hook = |name: &str| {
         let origin = Origin::without_file(SourceKind::Plugin);
         let mut hook = Hook::new(kind, dialect, name, Action::Shell(name.into()), origin);
-        hook.owner = Some(std::sync::Arc::new(Owner::new("p@local", "/p")));
+        let owner = Owner { id: "p@local".to_owned(), dir: "/p".into(), data_dir: None };
+        hook.owner = Some(std::sync::Arc::new(owner));
         hook
     };
     // Most exits are successful, because only their output is read in all dialects.
