@@ -427,13 +427,3 @@ pub struct Accesses {
     /// Which facts are a lower bound, and why.
     pub unknown: Vec<Unknown>,
 }
-
-impl Accesses {
-    /// Whether a fact names this command.
-    pub(crate) fn has_fact_of(&self, command: usize) -> bool {
-        let paths = self.reads.iter().chain(&self.writes).chain(&self.deletes).map(|fact| fact.command);
-        let others = self.executes.iter().map(|fact| fact.command);
-        let others = others.chain(self.network.iter().map(|fact| fact.command));
-        paths.chain(others).chain(self.git.iter().map(|fact| fact.command)).any(|named| named == Some(command))
-    }
-}

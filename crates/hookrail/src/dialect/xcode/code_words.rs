@@ -355,13 +355,25 @@ impl CommandWords {
     /// Whether the command is an interpreter that reads its program from standard input.
     pub(super) fn reads_program_from_stdin(&self) -> bool {
         let only_options = |words: &[String]| words.iter().all(|word| word.starts_with(['-', '+']));
+        let is_code_option = |word: &String| {
+            word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(['c', 'e']))
+        };
         let reads = |words: &[String]| {
-            let has_code = words.iter().any(|word| {
-                word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(['c', 'e']))
-            });
-            (only_options(words) && !has_code)
+            (only_options(words) && !words.iter().any(is_code_option))
                 || words.iter().any(|word| word == "-s" || word == "-" || word == "/dev/stdin")
         };
+        // Code that is the name of an interpreter alone: `bash -c bash x` reads what `bash` does.
+        let runs_file = |word: &String| {
+            let name = Self::file_name(word);
+            SHELLS.contains(&name) || Self::is_interpreter(name)
+        };
+        let is_code_that_reads = |at: usize| {
+            self.words.iter().take(at).any(runs_file)
+                && self.words.iter().skip(at + 1).find(|word| !word.starts_with(['-', '+'])).is_some_and(runs_file)
+        };
+        if self.words.iter().enumerate().any(|(at, word)| is_code_option(word) && is_code_that_reads(at)) {
+            return true;
+        }
         if let Some(words) = Self::after_shell(&self.words) {
             return reads(words);
         }

@@ -437,6 +437,16 @@ proptest! {
 }
 
 #[test]
+fn code_that_is_an_interpreter_reads_its_program_from_standard_input() {
+    for command in ["bash -c bash -c cat <<E\n${known}\nE", "sh -ec sh <<E\n${known}\nE"] {
+        assert_eq!(with_value(command, HOSTILE).1, Some(UnsafeUse::StandardInput), "{command}");
+    }
+    for command in ["bash -c cat <<E\n${known}\nE", "bash -c 'cat \"$1\"' bash ${known}"] {
+        assert_eq!(with_value(command, HOSTILE).1, None, "{command}");
+    }
+}
+
+#[test]
 fn a_comment_in_backticks_ends_with_them() {
     assert_eq!(run("sh", &with_value("show `#`${known}", "/a/b-c").0).0, "</a/b-c>");
     assert_eq!(run("sh", &with_value("show x #`${known}", "/a/b-c").0).0, "<x>");
