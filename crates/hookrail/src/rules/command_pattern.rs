@@ -44,9 +44,14 @@ impl CommandPattern {
             return true;
         }
         let given = CommandWords::of(&command.program, &command.args);
-        let mut operands = given.operands.iter();
-        let fit_operands = self.operands.iter().all(|word| operands.next().is_some_and(|given| fits_text(word, given)));
-        fit_operands && self.options.iter().all(|option| given.options.contains(option))
+        // Options of the program stand before its subcommand, with values that look like operands: `git -C x rebase`.
+        let subcommand = command.subcommand.as_deref().and_then(|name| name.split_whitespace().next());
+        let below = subcommand.and_then(|name| given.operands.iter().position(|operand| operand == name));
+        let fit_from = |first: usize| {
+            let mut operands = given.operands.iter().skip(first);
+            self.operands.iter().all(|word| operands.next().is_some_and(|given| fits_text(word, given)))
+        };
+        (fit_from(0) || below.is_some_and(fit_from)) && self.options.iter().all(|option| given.options.contains(option))
     }
 
     fn fits_text_of(&self, command: &CommandFact) -> bool {
