@@ -595,13 +595,3 @@ fn restore(mut after: After, assignments: &[Assignment], before: &World) -> Afte
     }
     after
 }
-
-impl Accesses {
-    /// Whether a fact names this command.
-    pub(crate) fn has_fact_of(&self, command: usize) -> bool {
-        let paths = self.reads.iter().chain(&self.writes).chain(&self.deletes).map(|fact| fact.command);
-        let others = self.executes.iter().map(|fact| fact.command);
-        let others = others.chain(self.network.iter().map(|fact| fact.command));
-        paths.chain(others).chain(self.git.iter().map(|fact| fact.command)).any(|named| named == Some(command))
-    }
-}

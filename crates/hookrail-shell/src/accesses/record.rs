@@ -3,7 +3,9 @@
 use super::evaluate::Evaluator;
 use super::options::Arg;
 use super::secrets::is_secret;
-use crate::facts::{Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why};
+use crate::facts::{
+    Accesses, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why,
+};
 use crate::resolve::{HOLE, TRACKED, Value, World, join, shown};
 use crate::syntax::Span;
 
@@ -178,5 +180,15 @@ impl Evaluator<'_> {
 fn add<T: PartialEq>(list: &mut Vec<Fact<T>>, fact: Fact<T>) {
     if !list.iter().rev().take(RECENT).any(|known| known.span == fact.span && *known == fact) {
         list.push(fact);
+    }
+}
+
+impl Accesses {
+    /// Whether a fact names this command.
+    pub(crate) fn has_fact_of(&self, command: usize) -> bool {
+        let paths = self.reads.iter().chain(&self.writes).chain(&self.deletes).map(|fact| fact.command);
+        let others = self.executes.iter().map(|fact| fact.command);
+        let others = others.chain(self.network.iter().map(|fact| fact.command));
+        paths.chain(others).chain(self.git.iter().map(|fact| fact.command)).any(|named| named == Some(command))
     }
 }
